@@ -134,6 +134,11 @@ BY_CODE: dict[str, type[Error]] = {
 }
 
 
+for _class in {Error, *BY_CODE.values()}:
+    # As users import them, and as tracebacks name them.
+    _class.__module__ = "kbfile"
+
+
 def _make(code: str, message: str, hint: str | None, errno: int | None, filename: str | None) -> Error:
     """The exception of an error of the engine."""
     error = BY_CODE.get(code, Error)(message, code, hint)

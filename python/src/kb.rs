@@ -194,7 +194,8 @@ impl Kb {
     /// 1970, or text as "7d". `context` is lines before and after, `max_lines` the most lines of each hit, `max_tokens` a
     /// budget for all (4 bytes each), `cursor` continues a result.
     ///
-    /// Raises InvalidArgumentError for a blank query or a value out of range, CursorError, ModelError, DamagedError.
+    /// Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that is
+    /// not there, CursorError, ModelError, DamagedError, and ReplacedError when commits overtook the search again and again.
     #[pyo3(
         signature = (query, **options),
         text_signature = "(self, query, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"

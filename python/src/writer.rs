@@ -96,7 +96,13 @@ pub(crate) fn open_writer(
         return Err(of_code(py, "OUTPUT_EXISTS", &message, Some(hint)));
     }
     let writer = py.detach(|| open(&path).map(|writer| writer.extraction(extraction)));
-    let writer = writer.map_err(|error| raised(py, &error))?;
+    let writer = writer.map_err(|error| match error {
+        Error::NotAKb { .. } => {
+            let hint = "it is not replaced: remove it, or give another path";
+            of_code(py, error.code(), &error.to_string(), Some(hint))
+        }
+        error => raised(py, &error),
+    })?;
     let base = Kb {
         handle: Arc::new(Handle::open_later(path)),
         mode,
@@ -345,7 +351,8 @@ impl Writer {
     /// Adds one document with the next commit, and returns its path. A str is its text, bytes are those of a file, and
     /// a pathlib.Path is a file to read: an office document, a PDF, a program, a text.
     ///
-    /// The extension of `path` says how it is read. Without a path a file has its own name, and a text one of its title
+    /// The title of a text is its first heading, else its name; it is searched and embedded with the text, so give
+    /// `title=""` to a text whose name says nothing. The extension of `path` says how it is read. Without a path a file has its own name, and a text one of its title
     /// or its hash. A path that is taken is an error (ExistsError) without replace=True. Files and texts with keys or
     /// credentials are refused without include_secrets=True. Raises ExtractionError for a file that cannot be read.
     #[pyo3(signature = (source, *, path = None, title = None, tags = None, replace = false, include_secrets = false))]

@@ -4,6 +4,7 @@ mod check;
 mod crash;
 mod docs;
 mod mcp_clients;
+mod python;
 mod rooms;
 mod steps;
 mod test;
@@ -19,6 +20,8 @@ cargo xtask <verb>
 
   check                 quick: format, clippy, the engine without ingestion, licences
   test                  check, then documentation and all tests
+  python [ARGUMENTS]    the tests of the Python module, a part of test; arguments are those of pytest
+  wheel                 its wheels, with grammars and without, into target/wheels: sizes, abi3, a first use of each
   docs                  the documentation of all crates, warnings are errors
        --write          write docs/mcp-tools.md anew instead
   rooms                 files per folder, import cycles, long files and functions
@@ -77,6 +80,9 @@ cargo xtask <verb>
        --rg PROGRAM     ripgrep (default: rg)
        --times N        of each pattern (default 7)
   bench mcp             what the MCP server adds to the time of the engine, its start, its memory
+  bench python DIR ..   what Python adds to the engine, and lancedb, chromadb, sqlite-vec on the same chunks
+       --chunks N       chunks that they get (default 20000)
+       --alone          without them
   bench instructions    instruction counts of the inner loops against the committed ones
        --update         write them to tests/bench-results/instructions.json instead
   mcp-clients           every outside client and suite of the protocol against a release build
@@ -136,6 +142,11 @@ fn run(arguments: &[String]) -> Result<bool> {
         "docs" => docs::run(rest),
         "eval" => eval(rest),
         "documents" => documents(rest),
+        "python" => python::run(rest),
+        "wheel" => python::wheel(rest),
+        "bench" if rest.first().is_some_and(|name| name == "python") => {
+            python::bench(rest.get(1..).unwrap_or_default())
+        }
         "bench" => repository::run_tool("kb-bench", rest, Profile::Release),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),

@@ -44,15 +44,41 @@ impl Summary {
     pub(crate) fn is_good(&self) -> bool {
         self.failed_steps.is_empty() && self.failed_tests == 0
     }
+
+    /// Notes a step that failed.
+    pub(crate) fn fail(&mut self, name: &'static str) {
+        self.failed_steps.push(name);
+    }
+
+    /// Runs a command that is no cargo, as a step of that name.
+    pub(crate) fn count(&mut self, name: &'static str, command: &mut Command) -> Result<()> {
+        println!("--- {name}");
+        let start = Instant::now();
+        let good = run_counting(command, self)?;
+        if !good {
+            self.fail(name);
+        }
+        print_end(name, good, start);
+        Ok(())
+    }
 }
 
 /// Runs all steps, also after one failed, and prints the summary last.
 pub(crate) fn run_all(steps: &[Step]) -> Result<bool> {
+    run_with(steps, |_| Ok(()))
+}
+
+/// The same, with what is no cargo command after the steps.
+pub(crate) fn run_with(
+    steps: &[Step],
+    more: impl FnOnce(&mut Summary) -> Result<()>,
+) -> Result<bool> {
     let mut summary = Summary::default();
     for step in steps {
         run_one(step, &mut summary)?;
     }
-    print_summary(steps.len(), &summary);
+    more(&mut summary)?;
+    print_summary(&summary);
     Ok(summary.is_good())
 }
 
@@ -71,15 +97,16 @@ fn run_one(step: &Step, summary: &mut Summary) -> Result<()> {
     }
     let good = run_counting(&mut command, summary)?;
     if !good {
-        summary.failed_steps.push(step.name);
+        summary.fail(step.name);
     }
-    let word = if good { "ok" } else { "FAILED" };
-    println!(
-        "--- {}: {word} in {:.1} s",
-        step.name,
-        start.elapsed().as_secs_f64()
-    );
+    print_end(step.name, good, start);
     Ok(())
+}
+
+fn print_end(name: &str, good: bool, start: Instant) {
+    let word = if good { "ok" } else { "FAILED" };
+    let seconds = start.elapsed().as_secs_f64();
+    println!("--- {name}: {word} in {seconds:.1} s");
 }
 
 /// Runs the command, passes its output on and adds up the closing lines of test binaries.
@@ -105,9 +132,11 @@ fn run_counting(command: &mut Command, summary: &mut Summary) -> Result<bool> {
     Ok(child.wait()?.success())
 }
 
-/// Passed and failed tests of a line like `test result: ok. 12 passed; 0 failed; ...`.
+/// Passed and failed tests of a line like `test result: ok. 12 passed; 0 failed; ...`, or that of pytest.
 fn closing_line(line: &str) -> Option<(u64, u64)> {
-    let rest = line.trim().strip_prefix("test result: ")?;
+    let Some(rest) = line.trim().strip_prefix("test result: ") else {
+        return closing_line_of_pytest(line);
+    };
     let count_before = |word: &str| {
         let before = rest.split(word).next()?.trim_end();
         before
@@ -117,6 +146,24 @@ fn closing_line(line: &str) -> Option<(u64, u64)> {
             .ok()
     };
     Some((count_before(" passed")?, count_before(" failed")?))
+}
+
+/// Passed and failed tests of a line like `1 failed, 12 passed, 3 skipped in 4.56s`, with or without a frame of `=`.
+fn closing_line_of_pytest(line: &str) -> Option<(u64, u64)> {
+    let (counts, time) = line.trim().trim_matches(['=', ' ']).rsplit_once(" in ")?;
+    let has_time = time.split('s').next()?.parse::<f64>().is_ok();
+    let (mut passed, mut failed) = (None, 0);
+    for count in counts.split(", ") {
+        let (number, word) = count.split_once(' ')?;
+        let number: u64 = number.parse().ok()?;
+        match word {
+            "passed" => passed = Some(number),
+            "failed" | "error" | "errors" => failed += number,
+            "skipped" | "warning" | "warnings" | "deselected" | "xfailed" | "xpassed" => {}
+            _ => return None,
+        }
+    }
+    (has_time && (passed.is_some() || failed > 0)).then_some((passed.unwrap_or(0), failed))
 }
 
 fn is_installed(program: &str) -> bool {
@@ -129,10 +176,10 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-fn print_summary(steps: usize, summary: &Summary) {
+fn print_summary(summary: &Summary) {
     println!();
     if summary.failed_steps.is_empty() {
-        println!("all {steps} steps ended well");
+        println!("all steps ended well");
     } else {
         println!("failed steps: {}", summary.failed_steps.join(", "));
     }
@@ -153,6 +200,28 @@ mod tests {
             closing_line("test result: FAILED. 0 passed; 1 failed; 0 ignored"),
             Some((0, 1))
         );
+    }
+
+    #[test]
+    fn the_closing_line_of_pytest_is_counted() {
+        for (line, counts) in [
+            ("12 passed in 4.56s", (12, 0)),
+            (
+                "===== 1 failed, 11 passed, 2 skipped in 61.20s (0:01:01) =====",
+                (11, 1),
+            ),
+            ("2 failed, 1 error in 0.10s", (0, 3)),
+        ] {
+            assert_eq!(closing_line(line), Some(counts), "{line}");
+        }
+        for line in [
+            "2 files in 3s",
+            "no tests ran in 0.01s",
+            "12 passed in a row",
+            "3 skipped in 0.1s",
+        ] {
+            assert_eq!(closing_line(line), None, "{line}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use xtask::repository::TESTED;
 
 use crate::steps::{self, Step};
-use crate::{check, docs};
+use crate::{check, docs, python};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
@@ -15,5 +15,5 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     steps.push(docs::step());
     let tests: &[&[&str]] = &[&["test"], &TESTED, &["--no-fail-fast"]];
     steps.push(Step::cargo("tests", tests));
-    steps::run_all(&steps)
+    steps::run_with(&steps, |summary| python::test(summary, &[]))
 }

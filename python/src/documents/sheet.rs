@@ -46,6 +46,9 @@ impl Sheet {
     }
 }
 
+/// Whole numbers below this are exact as floating-point numbers.
+const LARGEST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
 /// A value as Python has it: a number, text, bool, or `None`; dates are text as in ISO 8601.
 fn value(py: Python<'_>, cell: &Cell, is_shown: bool) -> PyResult<Py<PyAny>> {
     fn any<'py>(value: impl IntoPyObject<'py>, py: Python<'py>) -> PyResult<Py<PyAny>> {
@@ -57,6 +60,9 @@ fn value(py: Python<'_>, cell: &Cell, is_shown: bool) -> PyResult<Py<PyAny>> {
     match &cell.value {
         CellValue::Empty if cell.shown.is_empty() => Ok(py.None()),
         CellValue::Empty => any(&*cell.shown, py),
+        CellValue::Number(number) if number.fract() == 0.0 && number.abs() < LARGEST_WHOLE => {
+            any(*number as i64, py)
+        }
         CellValue::Number(number) => any(*number, py),
         CellValue::Boolean(boolean) => any(*boolean, py),
         CellValue::Text(text)
@@ -135,7 +141,8 @@ impl Sheet {
         Ok(Some(names))
     }
 
-    /// Rows without the header row, each a list of the values of its cells: float, str, bool, or None for an empty one.
+    /// Rows without the header row, each a list of the values of its cells: int for a whole number, else
+    /// float, str, bool, or None for an empty one.
     /// `cells` selects a range: "A1:D10". With `shown=True` every cell is the text that a reader sees.
     #[pyo3(signature = (cells = None, *, shown = false))]
     fn rows(

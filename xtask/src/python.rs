@@ -1,0 +1,227 @@
+//! `cargo xtask python` and `cargo xtask wheel`: the tests of the Python module, and the wheels.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use xtask::repository::{self, AS_TESTS, TESTED, cargo, root, target};
+
+use crate::steps::{self, Summary};
+
+/// What the tests are in the summary.
+const NAME: &str = "python";
+
+/// Files of a stage or a wheel that are larger are a mistake: the bars of a wheel with grammars, and of one without.
+const WHEEL_LIMITS: [(&str, &[&str], u64); 2] = [
+    ("with grammars, the default", &[], 25 << 20),
+    (
+        "without grammars",
+        &["--no-default-features", "--features", "abi3"],
+        12 << 20,
+    ),
+];
+
+/// Runs the verb `python`: the tests alone. Arguments are those of pytest.
+pub(crate) fn run(arguments: &[String]) -> Result<bool> {
+    steps::run_with(&[], |summary| test(summary, arguments))
+}
+
+/// Tests the module as built for the other tests, in an environment of its own below the target folder.
+pub(crate) fn test(summary: &mut Summary, arguments: &[String]) -> Result<()> {
+    let Some(python) = interpreter() else {
+        println!("--- {NAME}: skipped, python3 (3.11 or newer) is not installed");
+        if is_ci() {
+            summary.fail(NAME);
+        }
+        return Ok(());
+    };
+    let venv = match environment(&python) {
+        Ok(venv) => venv,
+        Err(error) => {
+            println!("--- {NAME}: skipped, its packages cannot be installed: {error:#}");
+            if is_ci() {
+                summary.fail(NAME);
+            }
+            return Ok(());
+        }
+    };
+    let stage = stage()?;
+    let mut pytest = Command::new(venv.join("bin/python"));
+    pytest
+        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
+        .args(arguments)
+        .current_dir(root().join("python"))
+        .env("PYTHONPATH", &stage)
+        .env("MYPYPATH", &stage)
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    if arguments.is_empty() {
+        pytest.args(["tests", "integrations"]);
+    }
+    summary.count(NAME, &mut pytest)
+}
+
+/// Runs the verb `wheel`: both wheels into `target/wheels`, and what a user does first with each.
+pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
+    if let Some(argument) = arguments.first() {
+        bail!("wheel takes no arguments; {argument:?} was given");
+    }
+    let python = interpreter().context("python3 (3.11 or newer) is not installed")?;
+    let tools = new_environment(&python, "wheel-tools", &["maturin==1.16.0", "abi3audit"])?;
+    for (name, features, limit) in WHEEL_LIMITS {
+        let folder = target().join("wheels").join(name.replace([' ', ','], "-"));
+        let _ = fs::remove_dir_all(&folder);
+        let mut maturin = Command::new(tools.join("bin/maturin"));
+        let path = [
+            tools.join("bin").into_os_string(),
+            env::var_os("PATH").unwrap_or_default(),
+        ];
+        maturin
+            .args(["build", "--release", "--quiet", "--out"])
+            .arg(&folder)
+            .args(features)
+            .current_dir(root().join("python"))
+            .env(
+                "PATH",
+                env::join_paths(path.iter().flat_map(env::split_paths))?,
+            )
+            .env("VIRTUAL_ENV", &tools)
+            .env_remove("CARGO_MANIFEST_DIR");
+        repository::run(&mut maturin)?;
+        let wheel = fs::read_dir(&folder)?
+            .next()
+            .context("maturin made no wheel")??;
+        let bytes = wheel.metadata()?.len();
+        println!(
+            "{name}: {} bytes of {limit}: {}",
+            bytes,
+            wheel.path().display()
+        );
+        if bytes > limit {
+            bail!("the wheel {name} has {bytes} bytes, more than {limit}");
+        }
+        let mut audit = Command::new(tools.join("bin/abi3audit"));
+        repository::run(audit.arg("--strict").arg(wheel.path()))?;
+        let user = new_environment(&python, "wheel-user", &[&wheel.path().to_string_lossy()])?;
+        let mut smoke = Command::new(user.join("bin/python"));
+        repository::run(smoke.arg(root().join("python/tests/smoke.py")))?;
+    }
+    Ok(true)
+}
+
+/// Measures the module in a wheel's form beside other libraries. Arguments are those of `python/benches/compare.py`.
+pub(crate) fn bench(arguments: &[String]) -> Result<bool> {
+    let python = interpreter().context("python3 (3.11 or newer) is not installed")?;
+    let packages = [
+        "numpy",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "lancedb",
+        "chromadb",
+        "sqlite-vec",
+        "pysqlite3-binary",
+    ];
+    let venv = new_environment(&python, "python-bench", &packages)?;
+    repository::run(&mut cargo(&[
+        "build",
+        "--release",
+        "--package",
+        "kbfile-python",
+    ]))?;
+    let stage = staged("python-stage-release", &target().join("release"))?;
+    let mut compare = Command::new(venv.join("bin/python"));
+    compare
+        .arg(root().join("python/benches/compare.py"))
+        .args(arguments)
+        .env("PYTHONPATH", stage);
+    repository::run(&mut compare).map(|()| true)
+}
+
+fn is_ci() -> bool {
+    env::var_os("CI").is_some()
+}
+
+/// The interpreter, if it is new enough: that of the variable PYTHON, else `python3`.
+fn interpreter() -> Option<PathBuf> {
+    let python = env::var_os("PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
+    let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
+    let mut command = Command::new(&python);
+    command.args(["-c", is_new]).stderr(Stdio::null());
+    command
+        .status()
+        .is_ok_and(|status| status.success())
+        .then_some(python)
+}
+
+/// The environment of the tests, made anew when their requirements change.
+fn environment(python: &Path) -> Result<PathBuf> {
+    let requirements = root().join("python/tests/requirements.txt");
+    let wanted = fs::read_to_string(&requirements).context("python/tests/requirements.txt")?;
+    let venv = target().join("python-venv");
+    let installed = venv.join("requirements.txt");
+    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(venv);
+    }
+    println!(
+        "--- {NAME}: installing what its tests need into {}",
+        venv.display()
+    );
+    make_venv(python, &venv)?;
+    let mut pip = Command::new(venv.join("bin/python"));
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--disable-pip-version-check",
+        "-r",
+    ])
+    .arg(&requirements);
+    repository::run(&mut pip)?;
+    fs::write(installed, wanted)?;
+    Ok(venv)
+}
+
+/// A new environment with these packages.
+fn new_environment(python: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let venv = target().join(name);
+    make_venv(python, &venv)?;
+    let mut pip = Command::new(venv.join("bin/python"));
+    pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"])
+        .args(packages);
+    repository::run(&mut pip)?;
+    Ok(venv)
+}
+
+fn make_venv(python: &Path, venv: &Path) -> Result<()> {
+    let mut make = Command::new(python);
+    repository::run(make.args(["-m", "venv", "--clear"]).arg(venv))
+}
+
+/// The package with the module in it, as built for the other tests.
+fn stage() -> Result<PathBuf> {
+    // Examples make the build take the features of the tests, so that cargo takes the libraries it has.
+    let mut build = cargo(&["build", "--quiet", "--lib"]);
+    repository::run(build.args(TESTED).args(AS_TESTS))?;
+    staged("python-stage", &target().join("debug"))
+}
+
+/// The package with the module of a build in it, in a folder of that name below the target folder.
+fn staged(name: &str, build: &Path) -> Result<PathBuf> {
+    let stage = target().join(name);
+    let package = stage.join("kbfile");
+    let _ = fs::remove_dir_all(&package);
+    fs::create_dir_all(&package)?;
+    for file in fs::read_dir(root().join("python/kbfile"))? {
+        let file = file?;
+        if file.file_type()?.is_file() {
+            fs::copy(file.path(), package.join(file.file_name()))?;
+        }
+    }
+    let library = build.join("lib_kbfile.so");
+    let module = package.join("_kbfile.abi3.so");
+    fs::copy(&library, module).with_context(|| library.display().to_string())?;
+    Ok(stage)
+}
