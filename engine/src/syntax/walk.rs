@@ -13,6 +13,9 @@ use crate::types::{Lines, Span, Symbol, SymbolKind, Syntax, SyntaxCut, Use};
 const MAX_NAME_BYTES: usize = 200;
 /// Symbols of one program: as many as an outline holds. Further ones are left out.
 const MAX_SYMBOLS: usize = 65_535;
+/// Symbols in one another. Deeper ones are left out: each is shown with the names of all around it, so that a source
+/// of nothing but nested functions would give answers that grow with the square of its length.
+const MAX_NESTING: u16 = 64;
 
 /// Walks a whole tree.
 pub(super) fn walk(tree: &Tree, loaded: &LoadedGrammar, text: &str, with_uses: bool) -> Syntax {
@@ -52,6 +55,8 @@ struct Frame {
     handed: Option<Handed>,
     /// The innermost symbol around them.
     symbol: Option<u32>,
+    /// Symbols around them.
+    nesting: u16,
     /// Whether they stand inside of a function.
     in_callable: bool,
     depth: u16,
@@ -98,6 +103,7 @@ impl<'t> Walker<'t> {
         let (start, end) = (node.start_position().row, node.end_position().row);
         let mut inner = Frame {
             symbol: frame.symbol,
+            nesting: frame.nesting,
             in_callable: frame.in_callable || kind.is_closure,
             depth: frame.depth,
             open_row: frame.open_row,
@@ -149,6 +155,7 @@ impl<'t> Walker<'t> {
             let handed = frame.handed.take();
             if let Some(symbol) = self.symbol(node, rule, lead.clone(), handed, frame) {
                 inner.symbol = Some(symbol);
+                inner.nesting += 1;
                 let made = self.found.symbols.last();
                 inner.in_callable |= made.is_some_and(|made| made.kind.is_callable());
                 return follows;
@@ -233,7 +240,7 @@ impl<'t> Walker<'t> {
         handed: Option<Handed>,
         frame: &Frame,
     ) -> Option<u32> {
-        if self.found.symbols.len() >= MAX_SYMBOLS {
+        if self.found.symbols.len() >= MAX_SYMBOLS || frame.nesting >= MAX_NESTING {
             return None;
         }
         let parent = frame.symbol;

@@ -471,6 +471,19 @@ fn deep_nesting_is_walked_without_a_deep_stack() {
 
 #[cfg(feature = "grammar-javascript")]
 #[test]
+fn symbols_deep_in_others_are_left_out() {
+    let depth = 10_000;
+    let (open, close) = ("function n() {\n".repeat(depth), "}\n".repeat(depth));
+    let text = format!("{open}{close}function after() {{}}\n");
+    let syntax = parse("javascript", "a.js", &text);
+    assert_eq!(syntax.symbols.len(), 65);
+    assert_eq!(hierarchy(&syntax.symbols, 63).split(" > ").count(), 64);
+    assert_eq!(syntax.symbols[64].name, "after");
+    assert_eq!(syntax.symbols[64].parent, None);
+}
+
+#[cfg(feature = "grammar-javascript")]
+#[test]
 fn too_large_a_program_is_cut_by_lines() {
     let text = "a;\n".repeat(MAX_SOURCE_BYTES / 3 + 1);
     let syntax = parse("javascript", "a.js", &text);
