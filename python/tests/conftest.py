@@ -52,7 +52,14 @@ def python() -> Callable[..., subprocess.CompletedProcess[str]]:
 
     def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, *arguments], capture_output=True, text=True, input=stdin, timeout=120, check=False
+            [sys.executable, *arguments],
+            capture_output=True,
+            text=True,
+            input=stdin,
+            timeout=120,
+            check=False,
+            # Python looks there first, and the sources of the package have no module.
+            cwd=Path(kbfile.__file__).parents[1],
         )
 
     return run

@@ -48,8 +48,8 @@ def test_highlights_are_ranges_of_characters(kb: kbfile.Kb) -> None:
         ({"type": "markdown", "tag": "sea"}, {"docs/tides.md"}),
         ({"language": "python"}, set()),
         ({"class_": "doc"}, {"docs/tides.md"}),
-        ({"since": timedelta(days=1)}, set()),
-        ({"since": date(2020, 1, 1)}, set()),
+        ({"since": timedelta(days=1)}, {"docs/tides.md"}),
+        ({"since": date(2999, 1, 1)}, set()),
     ],
 )
 def test_filters_leave_out_documents(kb: kbfile.Kb, filters: dict[str, object], expected: set[str]) -> None:

@@ -13,6 +13,13 @@ use crate::steps::{self, Summary};
 /// What the tests are in the summary.
 const NAME: &str = "python";
 
+/// Where tests are: of the module, and of what others use it by.
+const FOLDERS: [&str; 3] = [
+    "python",
+    "python/integrations/langchain-kbfile",
+    "python/integrations/llama-index-retrievers-kbfile",
+];
+
 /// Files of a stage or a wheel that are larger are a mistake: the bars of a wheel with grammars, and of one without.
 const WHEEL_LIMITS: [(&str, &[&str], u64); 2] = [
     ("with grammars, the default", &[], 25 << 20),
@@ -48,18 +55,23 @@ pub(crate) fn test(summary: &mut Summary, arguments: &[String]) -> Result<()> {
         }
     };
     let stage = stage()?;
-    let mut pytest = Command::new(venv.join("bin/python"));
-    pytest
-        .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
-        .args(arguments)
-        .current_dir(root().join("python"))
-        .env("PYTHONPATH", &stage)
-        .env("MYPYPATH", &stage)
-        .env("PYTHONDONTWRITEBYTECODE", "1");
-    if arguments.is_empty() {
-        pytest.args(["tests", "integrations"]);
+    for folder in FOLDERS {
+        let folder = root().join(folder);
+        // The sources of the package have no module: the stage comes first, and the folder of the tests is none of
+        // its own (`python -m pytest` would make it one).
+        let paths = env::join_paths([stage.as_path(), &folder])?;
+        let mut pytest = Command::new(venv.join("bin/pytest"));
+        pytest
+            .args(["-q", "-p", "no:cacheprovider", "-W", "error"])
+            .args(["-o", "asyncio_default_fixture_loop_scope=function", "tests"])
+            .args(arguments)
+            .current_dir(&folder)
+            .env("PYTHONPATH", paths)
+            .env("MYPYPATH", &stage)
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        summary.count(NAME, &mut pytest)?;
     }
-    summary.count(NAME, &mut pytest)
+    Ok(())
 }
 
 /// Runs the verb `wheel`: both wheels into `target/wheels`, and what a user does first with each.

@@ -143,7 +143,7 @@ impl Sheet {
 
     /// Rows without the header row, each a list of the values of its cells: int for a whole number, else
     /// float, str, bool, or None for an empty one.
-    /// `cells` selects a range: "A1:D10". With `shown=True` every cell is the text that a reader sees.
+    /// `cells` selects a range, "A1:D10", with all its rows. With `shown=True` every cell is the text that a reader sees.
     #[pyo3(signature = (cells = None, *, shown = false))]
     fn rows(
         &self,
@@ -162,7 +162,9 @@ impl Sheet {
             ),
             None => (1, self.sheet.columns),
         };
-        let rows = data.rows.items.iter();
+        // Of a range the engine takes the first row for names; here it is one of the rows.
+        let first = data.header.iter().filter(|_| cells.is_some());
+        let rows = first.chain(&data.rows.items);
         rows.map(|it| row(py, it, columns, shown)).collect()
     }
 
