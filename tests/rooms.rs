@@ -180,7 +180,7 @@ struct Confined {
     files: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 14] = [
+const CONFINED: [Confined; 16] = [
     Confined {
         name: "redb",
         files: &["engine/src/container/"],
