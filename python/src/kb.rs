@@ -245,7 +245,9 @@ impl Kb {
         let requests = requests.map(|query| request("search_many", query, options));
         let requests: Vec<kb_engine::Request> = requests.collect::<PyResult<_>>()?;
         let started = Instant::now();
-        let responses = run_short(py, || kb.search_many(&requests))?;
+        let responses = run(py, &Listener::none(), |hook| {
+            kb.search_many_with(&requests, hook)
+        })?;
         // Of one among them, on average: they are answered together.
         let count = u32::try_from(responses.len().max(1)).unwrap_or(u32::MAX);
         let each = started.elapsed() / count;

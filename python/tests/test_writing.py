@@ -227,3 +227,13 @@ def test_what_is_no_kb_is_never_replaced(tmp_path: Path) -> None:
     with pytest.raises(kbfile.FormatError):
         kbfile.open(other, "w")
     assert other.read_text() == "Dear reader"
+
+
+def test_ctrl_c_ends_many_searches(path: Path) -> None:
+    kb = kbfile.open(path)
+    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        kb.search_many(["moon and sea"] * 100_000)
+        time.sleep(10)
+    timer.join()

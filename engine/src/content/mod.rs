@@ -15,7 +15,6 @@ mod number_ranges;
 mod paged_call;
 mod pages;
 mod parts;
-mod sample_queries;
 mod sections;
 mod sizes;
 #[cfg(test)]
@@ -28,7 +27,7 @@ pub use chunks::ChunkText;
 pub(crate) use chunks::{chunk_spans, chunks};
 pub(crate) use commit_view::CommitView;
 pub use diagnostics::VectorPass;
-pub(crate) use diagnostics::{read_vector_rows, scan_vector_rows};
+pub(crate) use diagnostics::{read_vector_rows, sample_queries, scan_vector_rows};
 pub use document::DocumentInfo;
 pub use document::LocatedDocument;
 pub(crate) use document::{
@@ -43,7 +42,6 @@ pub use pages::{DocumentPage, DocumentPages};
 pub(crate) use pages::{PageSelection, pages};
 pub use parts::{DocumentParts, DocumentSlides, PartInfo, SheetData, SheetRow, SlideText};
 pub(crate) use parts::{parts, sheet, slides};
-pub(crate) use sample_queries::sample_queries;
 pub use sections::{DocumentSections, Outline, Section};
 pub(crate) use sections::{outline, section_text, sections};
 pub use sizes::Sizes;

@@ -203,8 +203,31 @@ impl Kb {
     /// # Errors
     /// As [`Kb::search`], for the first request that fails.
     pub fn search_many(&self, requests: &[Request]) -> Result<Vec<Response>> {
+        self.search_many_reporting(requests, &Reporter::silent())
+    }
+
+    /// As [`Kb::search_many`], for a caller that may want to stop it: see [`Kb::search_with`].
+    ///
+    /// # Errors
+    /// As [`Kb::search_many`]; [`Error::Cancelled`] when `hook` breaks.
+    pub fn search_many_with(
+        &self,
+        requests: &[Request],
+        hook: &mut Hook<'_>,
+    ) -> Result<Vec<Response>> {
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
+        reporter.start(Stage::Search)?;
+        self.search_many_reporting(requests, &reporter)
+    }
+
+    fn search_many_reporting(
+        &self,
+        requests: &[Request],
+        reporter: &Reporter<'_>,
+    ) -> Result<Vec<Response>> {
         self.file.with_analyser(|analyser| {
-            read_all(&[&self.file], &Reporter::silent(), &mut |sources| {
+            read_all(&[&self.file], reporter, &mut |sources| {
                 search::search_many(sources, requests, analyser)
             })
         })

@@ -13,7 +13,7 @@ use crate::container::layout::signature::Signature;
 use crate::container::layout::writer_record::{RECORD_LEN, WHOLE_LEN, WRITER_RECORD, read_writer};
 #[cfg(feature = "ingest")]
 use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE, WRITER_BYTE};
-use crate::container::read::map::Map;
+use crate::container::read::map::{HasMap, Map};
 use crate::container::read::mapped_file::{MappedFile, is_same_file};
 use crate::container::read::snapshot::Snapshot;
 use crate::error::{Error, Result};
@@ -117,8 +117,9 @@ impl Container {
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let slot = CommitSlot::read(&opened.map)?;
+            let file: Arc<dyn HasMap> = Arc::<MappedFile>::clone(&opened);
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation)
-                .with_file(&opened)
+                .with_file(file)
                 .with_cancel(cancel);
             let answer = request(&snapshot);
             if answer.is_err()

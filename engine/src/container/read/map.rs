@@ -35,6 +35,12 @@ pub(crate) enum Map {
     File(memmap2::MmapRaw),
 }
 
+/// What owns a map, as a file that is open: bytes of it can be kept for as long as the owner is.
+pub(crate) trait HasMap: std::fmt::Debug + Send + Sync {
+    /// The map.
+    fn map(&self) -> &Map;
+}
+
 impl std::fmt::Debug for Map {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

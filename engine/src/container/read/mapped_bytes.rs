@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use crate::container::layout::commit_slot::CommitSlot;
-use crate::container::read::map::Map;
-use crate::container::read::mapped_file::MappedFile;
+use crate::container::read::map::HasMap;
 
 /// Bytes of a file in place, which stay readable as long as this lives, also when the file is closed,
 /// replaced or deleted. They are those of one commit as long as [`MappedBytes::is_current`] says so.
 #[derive(Clone)]
 pub struct MappedBytes {
     /// Keeps the map.
-    file: Arc<MappedFile>,
+    file: Arc<dyn HasMap>,
     /// The commit that refers to the bytes.
     slot: CommitSlot,
     /// Where they begin in the map.
@@ -32,11 +31,12 @@ impl std::fmt::Debug for MappedBytes {
 impl MappedBytes {
     /// `None` when `bytes` is no part of the map of `file`.
     pub(crate) fn new(
-        file: &Arc<MappedFile>,
+        file: &Arc<dyn HasMap>,
         slot: CommitSlot,
         bytes: &[u8],
     ) -> Option<MappedBytes> {
-        let whole = file.map.slice(0, file.map.len())?;
+        let map = file.map();
+        let whole = map.slice(0, map.len())?;
         let offset = bytes.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
         let end = offset.checked_add(bytes.len())?;
         (end <= whole.len()).then(|| MappedBytes {
@@ -49,7 +49,7 @@ impl MappedBytes {
 
     /// The bytes. A writer in another process may change them once the commit is no longer kept.
     pub fn as_slice(&self) -> &[u8] {
-        let map: &Map = &self.file.map;
+        let map = self.file.map();
         map.slice(self.offset_bytes, self.len_bytes)
             .unwrap_or_default()
     }
@@ -57,6 +57,6 @@ impl MappedBytes {
     /// Whether no writer may have changed the bytes yet: the commit is the newest, or one of those
     /// that the writer keeps for readers.
     pub fn is_current(&self) -> bool {
-        self.slot.is_valid(&self.file.map)
+        self.slot.is_valid(self.file.map())
     }
 }

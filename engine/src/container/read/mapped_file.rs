@@ -7,7 +7,7 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::container::layout::signature::{BLOCK, Signature};
-use crate::container::read::map::Map;
+use crate::container::read::map::{HasMap, Map};
 use crate::container::read::signature::read_signature;
 use crate::error::{Error, Result};
 
@@ -24,6 +24,12 @@ pub(crate) struct MappedFile {
     pub(crate) generation: u64,
     /// The file, to map it again when it has grown, and which file it is; `None` for bytes.
     pub(crate) file: Option<(File, Metadata)>,
+}
+
+impl HasMap for MappedFile {
+    fn map(&self) -> &Map {
+        &self.map
+    }
 }
 
 impl MappedFile {

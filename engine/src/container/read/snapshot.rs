@@ -9,9 +9,8 @@ use crate::container::layout::commit_slot::{CommitSlot, SLOT_LEN};
 use crate::container::layout::extent::ExtentPage;
 use crate::container::layout::table::{Key, Table};
 use crate::container::read::btree_reader::BtreeReader;
-use crate::container::read::map::Map;
+use crate::container::read::map::{HasMap, Map};
 use crate::container::read::mapped_bytes::MappedBytes;
-use crate::container::read::mapped_file::MappedFile;
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
@@ -35,7 +34,7 @@ pub struct Snapshot<'a> {
     /// Its pages, checked as they are read.
     btree: BtreeReader<'a>,
     /// The file that they are mapped from, for what outlives the request.
-    file: Option<&'a Arc<MappedFile>>,
+    file: Option<Arc<dyn HasMap>>,
 }
 
 impl<'a> Snapshot<'a> {
@@ -49,7 +48,7 @@ impl<'a> Snapshot<'a> {
     }
 
     /// The same, of which bytes can be kept: see [`Snapshot::keep`].
-    pub(crate) fn with_file(mut self, file: &'a Arc<MappedFile>) -> Snapshot<'a> {
+    pub(crate) fn with_file(mut self, file: Arc<dyn HasMap>) -> Snapshot<'a> {
         self.file = Some(file);
         self
     }
@@ -57,7 +56,7 @@ impl<'a> Snapshot<'a> {
     /// Bytes that were read through this snapshot, for longer than the request; `None` when they were
     /// copied, or the snapshot was not opened from a file or bytes.
     pub fn keep(&self, bytes: &[u8]) -> Option<MappedBytes> {
-        MappedBytes::new(self.file?, self.slot, bytes)
+        MappedBytes::new(self.file.as_ref()?, self.slot, bytes)
     }
 
     /// The same, of which no page is read any more once `cancel` is set.
