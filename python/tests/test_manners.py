@@ -240,11 +240,35 @@ def test_what_is_damaged_newer_or_none_is_told_apart(path: Path, tmp_path: Path)
     assert missing.value.filename == str(tmp_path / "nothing.kb") and missing.value.errno == 2
 
 
-def test_refused_formats_are_refused() -> None:
-    refused = Path(__file__).parents[2] / "tests" / "refuse"
-    for file in sorted(refused.glob("**/*.kb")):
-        with pytest.raises(kbfile.Error):
-            kbfile.open(file).search("moon")
+# The signature block at 512 holds the version at 520 and ends with a checksum of what is before it: that of the golden
+# file with another version.
+OTHER_VERSIONS = {(0, 4): "22ef765975c0a018", (0, 10): "7365701727c94622", (1, 0): "833ef2da00bb32ed"}
+
+
+@pytest.mark.parametrize("version", OTHER_VERSIONS)
+def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int, int]) -> None:
+    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.9" / "golden.kb").read_bytes())
+    content[520:524] = bytes([version[0], 0, version[1], 0])
+    with pytest.raises(kbfile.DamagedError):
+        kbfile.open(bytes(content))
+    content[1016:1024] = bytes.fromhex(OTHER_VERSIONS[version])
+    with pytest.raises(kbfile.FormatError, match=f"version {version[0]}.{version[1]}") as refused:
+        kbfile.open(bytes(content))
+    assert refused.value.code == "FORMAT_UNSUPPORTED"
+
+
+def test_any_changed_page_is_an_error_or_a_problem_or_unused(path: Path) -> None:
+    content = path.read_bytes()
+    outcomes = []
+    for at in range(100, len(content), 4096):
+        changed = bytearray(content)
+        changed[at] ^= 1
+        try:
+            outcomes.append(bool(kbfile.open(bytes(changed)).verify(deep=True)))
+        except kbfile.DamagedError:
+            outcomes.append(False)
+    # Pages that no commit uses may hold anything.
+    assert outcomes.count(False) > len(outcomes) // 2
 
 
 @pytest.mark.parametrize(

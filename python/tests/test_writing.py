@@ -143,6 +143,36 @@ def test_ctrl_c_ends_an_index_run_and_leaves_the_file(folder: Path, path: Path) 
         assert len(kb.index(folder).added) == 1500
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("slow.html", b"<p>the quick &amp; brown <b>tide</b></p>\n" * 400_000), ("slow.txt", b"word tide moon.\n" * 900_000)],
+)
+def test_ctrl_c_ends_adding_a_large_document_and_leaves_the_file(path: Path, name: str, content: bytes) -> None:
+    timer = threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt), kbfile.open(path, "a") as kb:
+        timer.start()
+        for number in range(1000):
+            kb.add(content, path=f"{number}/{name}")
+    assert len(names(path)) == 5
+    assert kbfile.open(path).verify(deep=True)
+
+
+def test_ctrl_c_ends_a_check_of_the_file(path: Path, folder: Path) -> None:
+    with kbfile.open(path, "a") as kb:
+        kb.index(folder)
+    stages = []
+
+    def interrupt(progress: kbfile.Progress) -> None:
+        stages.append(progress.stage)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    kb = kbfile.open(path)
+    with pytest.raises(KeyboardInterrupt):
+        kb.verify(deep=True, progress=interrupt)
+    assert stages == ["verify"]
+    assert kb.verify(deep=True)
+
+
 def test_ctrl_c_ends_waiting_for_another_writer(path: Path) -> None:
     first = kbfile.open(path, "a")
     first.add("one", path="one.md")
