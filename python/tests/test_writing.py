@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -262,8 +263,15 @@ def test_what_is_no_kb_is_never_replaced(tmp_path: Path) -> None:
 def test_ctrl_c_ends_many_searches(path: Path) -> None:
     kb = kbfile.open(path)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        kb.search_many(["moon and sea"] * 100_000)
-        time.sleep(10)
+    ends: list[tuple[str, str]] = []
+    # A signal that came only after the call would raise here as well: the profile tells how the call itself ended.
+    sys.setprofile(lambda _, event, called: ends.append((event, getattr(called, "__name__", ""))))
+    try:
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            kb.search_many(["moon and sea"] * 100_000)
+            time.sleep(10)
+    finally:
+        sys.setprofile(None)
+    assert ("c_exception", "search_many") in ends
     timer.join()
