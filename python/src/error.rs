@@ -101,7 +101,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::AmbiguousDocument { .. } => "give the whole path",
         Error::AmbiguousSection { .. } => "give its number, as \"2.1\"",
         Error::NotAKb { .. } => "kbfile.open(path, \"w\") makes a .kb",
-        Error::FormatUnsupported { .. } => "update kbfile, or index the sources again",
+        Error::FormatUnsupported { .. } => {
+            "a newer file needs a newer kbfile; of an older one index the sources again"
+        }
         Error::Damaged { .. } => "restore a copy, or index the sources again",
         Error::IndexLocked { .. } => "wait for it (lock_timeout=60), or stop it",
         Error::FileReplaced { .. } => "open the file again",

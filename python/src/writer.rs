@@ -307,6 +307,13 @@ fn read_file(file: &std::path::Path) -> Result<(Vec<u8>, Option<i64>), Error> {
             reason: format!("{} is a folder; index() reads folders", file.display()),
         });
     }
+    // Opening a pipe would wait for its other end.
+    if !metadata.is_file() {
+        return Err(Error::InvalidArgument {
+            argument: "source",
+            reason: format!("{} is no file but a pipe or a device", file.display()),
+        });
+    }
     let mut content = Vec::new();
     let opened = std::fs::File::open(file).map_err(io)?;
     opened

@@ -123,8 +123,8 @@ def test_other_threads_run_while_a_call_does(folder: Path, path: Path) -> None:
         during = turns - before
     done.set()
     thread.join()
-    # One call of many milliseconds: a thread that had to wait for it would have had no turn.
-    assert during > 1000
+    # One call of many milliseconds: a thread that had to wait for it would have had no turn but the last one.
+    assert during > 10
 
 
 def in_child(work: Callable[[], bool]) -> bool:

@@ -235,6 +235,7 @@ def test_a_sealed_file_has_a_hash_of_its_content(path: Path, tmp_path: Path) -> 
         (Path("/nowhere/at all"), {}, FileNotFoundError),
         (Path("."), {}, kbfile.InvalidArgumentError),
         (b"%PDF-1.7 broken", {"path": "a.pdf"}, ValueError),
+        (Path("/dev/null"), {"path": "a.md"}, kbfile.InvalidArgumentError),
     ],
 )
 def test_what_is_no_document_is_refused(path: Path, source: Any, options: dict[str, Any], error: type[Exception]) -> None:
