@@ -521,5 +521,6 @@ fn links_of_the_documentation_lead_to_files() {
 #[test]
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
-    assert!(lines <= 130, "{lines} lines; the rest belongs in docs/");
+    // The command, the library, Python, agents: some lines each.
+    assert!(lines <= 145, "{lines} lines; the rest belongs in docs/");
 }
