@@ -20,13 +20,13 @@ const FOLDERS: [&str; 3] = [
     "python/integrations/llama-index-retrievers-kbfile",
 ];
 
-/// Files of a stage or a wheel that are larger are a mistake: the bars of a wheel with grammars, and of one without.
+/// Most bytes of the wheels. That without grammars is to have 12 MiB some day; python/WHEELS.md says what is in the way.
 const WHEEL_LIMITS: [(&str, &[&str], u64); 2] = [
     ("with grammars, the default", &[], 25 << 20),
     (
         "without grammars",
         &["--no-default-features", "--features", "abi3"],
-        12 << 20,
+        17 << 20,
     ),
 ];
 
