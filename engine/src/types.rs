@@ -9,6 +9,7 @@ mod part_address;
 mod span;
 pub(crate) mod syntax;
 
+#[cfg(feature = "sheets")]
 pub(crate) use cell_range::column_number;
 pub use cell_range::{CellRange, column_name};
 pub use name_pattern::NamePattern;
