@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_indexed_into_a_new_file_leaves_nothing_of_the_old_one() {
+    fn a_folder_indexed_into_a_new_file_leaves_nothing_of_the_old() {
         let (folder, path) = two_documents();
         let sources = folder.path().join("sources");
         std::fs::create_dir(&sources).unwrap();
