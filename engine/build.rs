@@ -11,6 +11,9 @@ mod slot;
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
+    if env::var_os("CARGO_FEATURE_MODEL").is_none() {
+        return Ok(());
+    }
     println!("cargo::rerun-if-changed=src/embed/slot.rs");
     println!("cargo::rerun-if-changed=model/vocab.txt");
 

@@ -35,7 +35,9 @@
 //!
 //! # Features
 //! `ingest` (default): read folders and files, and write. Without it the crate opens, searches, reads
-//! and verifies files, writes none, and has no redb. `testing` is for the tests of this workspace and
+//! and verifies files, writes none, and has no redb. `model` (default, and part of `ingest`): the built-in
+//! embedding model, 5 MB. Without it files are searched by keywords alone, and the words of a question count
+//! alike. `testing` is for the tests of this workspace and
 //! promises nothing.
 //!
 //! # How it is built
@@ -84,7 +86,9 @@ pub use content::{
     RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State, VectorBlock,
     VectorPass, VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
 };
-pub use embed::{BUILT_IN_MODEL, TextRole, embed_texts};
+pub use embed::BUILT_IN_MODEL;
+#[cfg(feature = "model")]
+pub use embed::{TextRole, embed_texts};
 pub use error::{Error, PatternFault, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]

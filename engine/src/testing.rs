@@ -134,7 +134,9 @@ pub mod index {
 
 /// Embedding models.
 pub mod embed {
-    pub use crate::embed::{Embedder, built_in, by_id};
+    #[cfg(feature = "model")]
+    pub use crate::embed::built_in;
+    pub use crate::embed::{Embedder, by_id};
 }
 
 /// Ranking.

@@ -5,13 +5,21 @@
 //! vectors. A reader finds the model with [`by_id`] and checks it with [`verify_probes`].
 
 pub(crate) mod embedder;
+mod models;
 mod probe;
+#[cfg(feature = "model")]
 mod slot;
+#[cfg(feature = "model")]
 mod static_model;
+#[cfg(feature = "model")]
 mod texts;
+#[cfg(feature = "model")]
 mod wordpiece;
 
 pub use self::embedder::Embedder;
+pub use self::models::{BUILT_IN_MODEL, by_id, is_retired, word_weight};
 pub use self::probe::{Probe, probes, verify_probes};
-pub use self::static_model::{BUILT_IN_MODEL, built_in, by_id, is_retired};
+#[cfg(feature = "model")]
+pub use self::static_model::built_in;
+#[cfg(feature = "model")]
 pub use self::texts::{TextRole, embed_texts};

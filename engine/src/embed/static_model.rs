@@ -26,11 +26,8 @@ const WHOLE_WORD_LENGTH: f64 = 0.8 * 9.177_46;
 /// No word counts for less, so that a query of weak words alone is ranked, too.
 const LEAST_WORD_WEIGHT: f64 = 0.05;
 
-/// Id of the embedding model that is built in, which makes the vectors of new files.
-pub const BUILT_IN_MODEL: &str = "kb-static-2";
-
 static KB_STATIC_2: StaticModel = StaticModel {
-    id: BUILT_IN_MODEL,
+    id: super::BUILT_IN_MODEL,
     hash: [
         0x04, 0x7e, 0x9b, 0x9d, 0x6b, 0xad, 0x2f, 0xd6, 0xc4, 0x7f, 0xd8, 0xe6, 0xc8, 0x8a, 0x7d,
         0x57, 0x98, 0x07, 0xc7, 0x0e, 0xb9, 0x64, 0xfe, 0x2e, 0x54, 0xea, 0x9e, 0x52, 0xad, 0x50,
@@ -48,17 +45,6 @@ static KB_STATIC_2: StaticModel = StaticModel {
 /// The newest built-in model, the default for new files. Costs nothing to get.
 pub fn built_in() -> &'static StaticModel {
     &KB_STATIC_2
-}
-
-/// The built-in model with an id; `None` for one that is [retired](is_retired).
-pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
-    (id == KB_STATIC_2.id).then_some(&KB_STATIC_2 as &dyn Embedder)
-}
-
-/// Whether a model was built in once and no longer is, so that vectors by it are replaced when the file
-/// is next written. The models of released formats, from 1.0 on, stay built in.
-pub fn is_retired(id: &str) -> bool {
-    id == "kb-static-1"
 }
 
 /// A model that is compiled into the program: it takes microseconds for a query, and no set-up.
@@ -310,6 +296,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::embed::{by_id, is_retired};
 
     fn ids(text: &str) -> Vec<u32> {
         let mut ids = Vec::new();

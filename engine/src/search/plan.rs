@@ -178,7 +178,7 @@ pub(crate) fn plan<'b>(
             &plan.text,
             &segments,
             sources.statistics(),
-            |word| embed::built_in().word_weight(word),
+            embed::word_weight,
         )?;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
         plan.definitions = Definitions::find(&plan.text, sources)?;
@@ -288,7 +288,7 @@ fn add_vectors(
                     "the vectors of {file} are by {}, an embedding model that {} has replaced; only keywords \
                      were searched, until it is indexed again",
                     record.id,
-                    embed::built_in().id()
+                    embed::BUILT_IN_MODEL
                 )
             } else {
                 format!(

@@ -1,0 +1,36 @@
+//! Which models this program has: the newest one, or none in a build that only searches by keywords.
+
+use super::embedder::Embedder;
+
+/// Id of the embedding model that is built in, which makes the vectors of new files.
+pub const BUILT_IN_MODEL: &str = "kb-static-2";
+
+/// The built-in model with an id; `None` for one that is [retired](is_retired), and in a build without models.
+#[cfg(feature = "model")]
+pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
+    (id == BUILT_IN_MODEL).then(|| super::built_in() as &dyn Embedder)
+}
+
+/// The built-in model with an id; `None` for one that is [retired](is_retired), and in a build without models.
+#[cfg(not(feature = "model"))]
+pub fn by_id(_id: &str) -> Option<&'static dyn Embedder> {
+    None
+}
+
+/// Whether a model was built in once and no longer is, so that vectors by it are replaced when the file
+/// is next written. The models of released formats, from 1.0 on, stay built in.
+pub fn is_retired(id: &str) -> bool {
+    id == "kb-static-1"
+}
+
+/// How much a word of a query says, 0.05 to 1, by the built-in model; 1 in a build without models.
+#[cfg(feature = "model")]
+pub fn word_weight(word: &str) -> f32 {
+    super::built_in().word_weight(word)
+}
+
+/// How much a word of a query says, 0.05 to 1, by the built-in model; 1 in a build without models.
+#[cfg(not(feature = "model"))]
+pub fn word_weight(_word: &str) -> f32 {
+    1.0
+}
