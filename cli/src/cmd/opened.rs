@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use kb_engine::{Cursor, DocumentInfo, DocumentText, Error, Kb, PageOptions, Paged};
+use kb_engine::{Cursor, DocumentText, Error, Kb, PageOptions, Paged};
 
 use crate::args::PageFlags;
 use crate::failure::Failure;
 use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
-use crate::output::json::Object;
 
 /// How long to wait for the disk that the documents came from.
 pub(crate) const SOURCES_TIMEOUT: Duration = Duration::from_millis(100);
@@ -203,12 +202,8 @@ pub(crate) fn each_part(
 /// What is left of an answer, and how to get it.
 pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<(), Failure> {
     if json {
-        let object = Object::new()
-            .field("tokens", rest.tokens)
-            .field("over_budget", rest.over_budget)
-            .field("has_more", rest.next.is_some())
-            .field("continuation", rest.next.as_ref().map(Cursor::to_string));
-        return output.json(Object::new().object("paging", object));
+        let paging = kb_json::paging(rest.tokens, rest.over_budget, rest.next.as_ref());
+        return output.json(paging);
     }
     if let Some(token) = &rest.next {
         output.flush()?;
@@ -217,16 +212,4 @@ pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<
         ));
     }
     Ok(())
-}
-
-/// The fields that every object about a document begins with.
-pub(crate) fn document_object(document: &DocumentInfo) -> Object {
-    Object::new()
-        .field("document", &*document.path)
-        .field("handle", &*document.handle)
-        .field("title", &*document.title)
-        .field("file_type", &*document.file_type)
-        .field("language", &*document.language)
-        .field("class", document.class.name())
-        .field("tags", document.tags.clone())
 }

@@ -1,15 +1,12 @@
-//! What an index run changed, or would change, in lines and in JSON.
+//! What an index run changed, or would change, in lines.
 
 use kb_engine::{Report, SimilarRoot};
+use kb_json::{ChangeKind, changed_documents};
 
 use crate::output::format::count;
-use crate::output::json::Object;
 
 /// Paths that are listed unless all are asked for.
 const SHOWN_PATHS: usize = 20;
-
-/// One changed document: its sign for people, its word for programs, its path.
-type Change<'r> = (char, &'static str, &'r str);
 
 /// `added 3, updated 1, removed 2, unchanged 2294, left out 12`, or `nothing changed, left out 12`.
 pub(crate) fn counts(report: &Report) -> String {
@@ -31,12 +28,12 @@ pub(crate) fn counts(report: &Report) -> String {
 
 /// `+ path`, `~ path`, `- path`, by path; some of them unless `all`.
 pub(crate) fn lines(report: &Report, all: bool) -> Vec<String> {
-    let changes = sorted(report);
+    let changes = changed_documents(report);
     let shown = if all { changes.len() } else { SHOWN_PATHS };
     let mut lines: Vec<String> = changes
         .iter()
         .take(shown)
-        .map(|(sign, _, path)| format!("{sign} {path}"))
+        .map(|(kind, path)| format!("{} {path}", sign(*kind)))
         .collect();
     match changes.len().saturating_sub(shown) {
         0 => {}
@@ -45,21 +42,12 @@ pub(crate) fn lines(report: &Report, all: bool) -> Vec<String> {
     lines
 }
 
-/// `{"change": "added", "path": ...}` for each, by path.
-pub(crate) fn objects(report: &Report) -> Vec<Object> {
-    let changes = sorted(report).into_iter();
-    changes
-        .map(|(_, word, path)| Object::new().field("change", word).field("path", path))
-        .collect()
-}
-
-/// The counts as fields.
-pub(crate) fn count_fields(object: Object, report: &Report) -> Object {
-    object
-        .field("added", report.added.len())
-        .field("updated", report.updated.len())
-        .field("removed", report.removed.len())
-        .field("unchanged", report.unchanged)
+fn sign(kind: ChangeKind) -> char {
+    match kind {
+        ChangeKind::Added => '+',
+        ChangeKind::Updated => '~',
+        ChangeKind::Removed => '-',
+    }
 }
 
 /// What is told of a folder that was not taken for the root whose name it has.
@@ -73,20 +61,6 @@ pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
         count(u64::from(similar.same)),
         count(u64::from(similar.compared)),
     )
-}
-
-fn sorted(report: &Report) -> Vec<Change<'_>> {
-    let lists = [
-        ('+', "added", &report.added),
-        ('~', "updated", &report.updated),
-        ('-', "removed", &report.removed),
-    ];
-    let mut changes: Vec<Change<'_>> = lists
-        .into_iter()
-        .flat_map(|(sign, word, paths)| paths.iter().map(move |path| (sign, word, path.as_str())))
-        .collect();
-    changes.sort_by_key(|(_, _, path)| *path);
-    changes
 }
 
 #[cfg(test)]

@@ -8,24 +8,7 @@ use kb_engine::PartKind;
 use kb_engine::calendar::UtcTime;
 use kb_engine::escape::escape_line;
 
-/// Bytes with a decimal unit: `873 B`, `12.3 KB`, `1.2 GB`.
-pub(crate) fn bytes(count: u64) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    if count < 1000 {
-        return format!("{count} B");
-    }
-    let mut value = count as f64 / 1000.0;
-    let mut unit = "KB";
-    for next in UNITS.iter().skip(1) {
-        // 999.95 would round to 1000.0.
-        if value < 999.95 {
-            break;
-        }
-        value /= 1000.0;
-        unit = next;
-    }
-    format!("{value:.1} {unit}")
-}
+pub(crate) use kb_json::bytes;
 
 /// A count with thin groups of three digits: `12 345`.
 pub(crate) fn count(count: u64) -> String {
@@ -156,34 +139,6 @@ pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_take_the_unit_that_fits() {
-        let shown: Vec<String> = [
-            0,
-            999,
-            1000,
-            12_345,
-            999_949,
-            999_950,
-            1_234_567_890,
-            u64::MAX,
-        ]
-        .into_iter()
-        .map(bytes)
-        .collect();
-        let expected = [
-            "0 B",
-            "999 B",
-            "1.0 KB",
-            "12.3 KB",
-            "999.9 KB",
-            "1.0 MB",
-            "1.2 GB",
-            "18446744.1 TB",
-        ];
-        assert_eq!(shown, expected);
-    }
 
     #[test]
     fn counts_are_grouped_and_agree_with_their_noun() {

@@ -7,8 +7,6 @@
 
 pub(crate) mod changes;
 pub(crate) mod format;
-pub(crate) mod json;
-pub(crate) mod part_object;
 pub(crate) mod passage;
 pub(crate) mod progress;
 mod style;
@@ -16,12 +14,12 @@ mod style;
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
-use kb_engine::escape::{escape_controls, escape_json, escape_line, escape_text};
+use kb_engine::escape::{escape_controls, escape_line, escape_text};
+use kb_json::Object;
 
 use crate::args::ColorWhen;
 use crate::failure::{Failure, FailureReport};
 use crate::launcher::with_name;
-use crate::output::json::Object;
 use crate::output::style::{Style, color_wanted};
 
 /// Width when a terminal does not tell its own.
@@ -119,7 +117,7 @@ impl Output {
     }
 
     pub(crate) fn json(&mut self, object: Object) -> Result<(), Failure> {
-        self.line(&escape_json(&object.finish()))
+        self.line(&object.escaped())
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
@@ -145,13 +143,9 @@ impl Output {
 
     pub(crate) fn failure(&mut self, report: &FailureReport) {
         if self.json {
-            let mut error = Object::new()
-                .field("code", report.code)
-                .field("message", &*report.message);
-            if let Some(hint) = &report.hint {
-                error = error.field("hint", &*with_name(hint));
-            }
-            write_line(&escape_json(&Object::new().object("error", error).finish()));
+            let hint = report.hint.as_deref().map(with_name);
+            let error = kb_json::error(report.code, &report.message, hint.as_deref());
+            write_line(&error.escaped());
             return;
         }
         log_labelled(&self.stderr_style.error("error:"), &report.message);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kb_engine::{Info, Mode, Request};
+use kb_json::Object;
 use serde_json::Value;
 
 use crate::args::BenchArguments;
@@ -13,7 +14,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, count, plural};
-use crate::output::json::Object;
 use crate::output::progress::Meter;
 
 /// Every question is asked that often, after once that is not counted.

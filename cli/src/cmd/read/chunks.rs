@@ -6,8 +6,6 @@ use crate::args::GetArguments;
 use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::json::Object;
-use crate::output::part_object::part_object;
 
 /// Prints the chunks of a document, or those of some lines or of a section.
 pub(super) fn print(
@@ -29,7 +27,7 @@ pub(super) fn print(
         let rest = Rest::from(&found);
         for chunk in found {
             if is_json {
-                output.json(object(path, chunk))?;
+                output.json(kb_json::chunk(path, chunk))?;
             } else {
                 let head = head(path, &chunk, output);
                 output.line(&head)?;
@@ -54,20 +52,4 @@ fn head(path: &str, chunk: &ChunkText, output: &Output) -> String {
         "==> {} <==",
         output.stdout_style().path(&output.name(&head))
     )
-}
-
-fn object(path: &str, chunk: ChunkText) -> Object {
-    let mut object = Object::new()
-        .field("document", path)
-        .field("chunk", format!("{path}#{}", chunk.index))
-        .field("index", chunk.index)
-        .field("section", chunk.section)
-        .field("start_line", chunk.at.lines.first)
-        .field("end_line", chunk.at.lines.last)
-        .field("start_byte", chunk.at.span.start)
-        .field("end_byte", chunk.at.span.end);
-    if let Some(part) = &chunk.part {
-        object = object.object("part", part_object(part));
-    }
-    object.field("text", chunk.text)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use kb_engine::{DocumentText, Error, Kb, LeftOutReason, Lines, PageOptions, read_texts};
 
 use crate::args::{GetArguments, GetFormat, PageRanges};
-use crate::cmd::opened::{Opened, Rest, document_object, each_part};
+use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::cmd::read::{chunks, metadata};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -189,7 +189,7 @@ fn within(
         let (text, rest) = (named.text, named.rest);
         opened.warn_stale(&text.document.path, output);
         if arguments.json.json {
-            print_object(text, output)?;
+            output.json(kb_json::document_text(text))?;
         } else {
             head(name, number == 0, output)?;
             output.document_text(&text.text)?;
@@ -298,7 +298,7 @@ fn print(
                 opened.warn_stale(&found.document.path, output);
             }
             if arguments.json.json {
-                print_object(found, output)?;
+                output.json(kb_json::document_text(found))?;
             } else if rest.next.is_none() {
                 output.document_text(&found.text)?;
             } else {
@@ -307,15 +307,6 @@ fn print(
             Ok(rest)
         },
     )
-}
-
-fn print_object(found: DocumentText, output: &mut Output) -> Result<(), Failure> {
-    let object = document_object(&found.document)
-        .field("start_line", found.lines.first)
-        .field("end_line", found.lines.last)
-        .field("document_lines", found.document.lines)
-        .field("text", found.text);
-    output.json(object)
 }
 
 fn pages(
@@ -338,13 +329,7 @@ fn pages(
             }
             for page in found.pages {
                 if arguments.json.json {
-                    let object = document_object(&found.document)
-                        .field("page", page.number)
-                        .field("total_pages", found.total)
-                        .field("start_line", page.lines.first)
-                        .field("end_line", page.lines.last)
-                        .field("text", page.text);
-                    output.json(object)?;
+                    output.json(kb_json::page_text(&found.document, found.total, page))?;
                 } else {
                     output.document_text(&page.text)?;
                 }

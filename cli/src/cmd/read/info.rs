@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use kb_engine::{Info, Recall, RootInfo, Sizes, WriterInfo};
-use serde_json::Value;
+use kb_engine::{Info, RootInfo, Sizes, WriterInfo};
 
 use crate::args::InfoArguments;
 use crate::cmd::opened::Opened;
@@ -11,7 +10,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, count, percent, plural, shell_word, time};
-use crate::output::json::Object;
 
 /// Types and languages that are listed for people; the rest is counted.
 const SHOWN_VALUES: usize = 8;
@@ -28,13 +26,13 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
     let writer = opened.ask(opened.kb.writer())?;
     let file = opened.file.display().to_string();
     if arguments.json.json {
-        let object = info_object(&file, &info)
-            .object("skipped", counts_object(&skipped))
-            .object("writer", writer_object(writer.as_ref()));
-        output.json(match &sizes {
-            Some(sizes) => object.object("sizes", sizes_object(sizes)),
-            None => object,
-        })?;
+        output.json(kb_json::info(
+            &file,
+            &info,
+            &skipped,
+            writer.as_ref(),
+            sizes.as_ref(),
+        ))?;
         return Ok(Exit::Found);
     }
     let style = output.stdout_style();
@@ -134,18 +132,6 @@ fn writer_line(writer: &WriterInfo) -> String {
     )
 }
 
-/// Empty when nobody writes the file.
-fn writer_object(writer: Option<&WriterInfo>) -> Object {
-    match writer {
-        None => Object::new(),
-        Some(writer) => Object::new()
-            .field("program", &*writer.program)
-            .field("host", &*writer.host)
-            .field("process_id", writer.process_id)
-            .field("since_ms", writer.since_ms),
-    }
-}
-
 /// How vectors are stored, and what a search in them finds.
 fn vectors(info: &Info) -> String {
     let name = info.vectors.name();
@@ -167,15 +153,6 @@ fn vectors(info: &Info) -> String {
             )
         }
     }
-}
-
-fn recall_object(recall: &Recall) -> Object {
-    Object::new()
-        .field("recall", (f64::from(recall.recall) * 1e4).round() / 1e4)
-        .field("k", recall.k)
-        .field("queries", recall.queries)
-        .field("candidates", recall.candidates)
-        .field("chunks", recall.chunks)
 }
 
 /// What a seal would take out; nothing is not worth a line.
@@ -239,66 +216,6 @@ fn sizes_table(sizes: &Sizes) -> String {
     }
     line("file", sizes.file_bytes);
     table
-}
-
-fn counts_object(values: &[(String, u64)]) -> Object {
-    let values = values.iter();
-    values.fold(Object::new(), |object, (value, count)| {
-        object.field(value, *count)
-    })
-}
-
-fn info_object(file: &str, info: &Info) -> Object {
-    let counts = counts_object;
-    let optional = |text: &Option<String>| text.clone().map_or(Value::Null, Value::from);
-    let roots = info.roots.iter().map(|root| {
-        Object::new()
-            .field("source", &*root.source)
-            .field("prefix", &*root.prefix)
-            .field("git_commit", optional(&root.git_commit))
-            .field("git_branch", optional(&root.git_branch))
-    });
-    let object = Object::new()
-        .field("file", file)
-        .field("uuid", &*info.uuid)
-        .field("format", &*info.format)
-        .field("created_ms", info.created_ms)
-        .field("updated_ms", info.updated_ms)
-        .field("commit", info.commit)
-        .objects("roots", roots.collect())
-        .field("documents", info.documents)
-        .field("chunks", info.chunks)
-        .field("deleted_chunks", info.deleted_chunks)
-        .field("segments", info.segments)
-        .field("text_bytes", info.text_bytes)
-        .field("file_bytes", info.file_bytes)
-        .field("model", &*info.model)
-        .field("dim", info.dim)
-        .field("vectors", info.vectors.name())
-        .field("vectors_exact", info.is_exact);
-    let object = match &info.recall {
-        Some(recall) => object.object("recall", recall_object(recall)),
-        None => object.field("recall", Value::Null),
-    };
-    object
-        .field("model_available", info.model_available)
-        .field("analyser", &*info.analyser)
-        .field("content_root", optional(&info.content_root))
-        .object("types", counts(&info.types))
-        .object("languages", counts(&info.languages))
-        .object("classes", counts(&info.classes))
-}
-
-fn sizes_object(sizes: &Sizes) -> Object {
-    let sections = sizes.sections.iter().map(|(name, part)| {
-        Object::new()
-            .field("section", &**name)
-            .field("bytes", *part)
-    });
-    Object::new()
-        .field("file_bytes", sizes.file_bytes)
-        .field("text_bytes", sizes.text_bytes)
-        .objects("sections", sections.collect())
 }
 
 #[cfg(test)]

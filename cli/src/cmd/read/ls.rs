@@ -3,12 +3,11 @@
 use kb_engine::{DocumentInfo, Entry, PageOptions};
 
 use crate::args::LsArguments;
-use crate::cmd::opened::{Opened, Rest, document_object, note_rest};
+use crate::cmd::opened::{Opened, Rest, note_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, plural};
-use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
@@ -62,13 +61,7 @@ fn list_skipped(
     let files = opened.ask(opened.kb.skipped(folder, &arguments.page.page()))?;
     for file in &files {
         if arguments.json.json {
-            output.json(
-                Object::new()
-                    .field("skipped", &*file.path)
-                    .field("reason", &*file.reason)
-                    .field("size_bytes", file.size_bytes)
-                    .field("modified_ms", file.modified_ms),
-            )?;
+            output.json(kb_json::skipped_file(file))?;
         } else {
             let path = output.name(&file.path).into_owned();
             let reason = output.stdout_style().faint(&output.name(&file.reason));
@@ -101,12 +94,7 @@ fn show_folder(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if arguments.json.json {
-        return output.json(
-            Object::new()
-                .field("folder", path)
-                .field("documents", documents)
-                .field("size_bytes", size_bytes),
-        );
+        return output.json(kb_json::folder(path, documents, size_bytes));
     }
     let shown = output
         .stdout_style()
@@ -124,17 +112,7 @@ fn show_document(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if arguments.json.json {
-        return output.json(
-            document_object(document)
-                .field("size_bytes", document.size_bytes)
-                .field("text_bytes", document.text_bytes)
-                .field("lines", document.lines)
-                .field("chunks", document.chunks)
-                .field("modified_ms", document.modified_ms)
-                .field("added_ms", document.added_ms)
-                .field("hash", hexadecimal(&document.hash))
-                .object("metadata", metadata_object(document)),
-        );
+        return output.json(kb_json::document(document));
     }
     let path = output.name(&document.path).into_owned();
     if !arguments.long {
@@ -149,20 +127,4 @@ fn show_document(
 
 fn long_columns(size_bytes: u64, amount: &str, file_type: &str) -> String {
     format!("{:>9}  {amount:>15}  {file_type:<10}", bytes(size_bytes))
-}
-
-/// Keys may repeat in a document; JSON keeps the first of each.
-fn metadata_object(document: &DocumentInfo) -> Object {
-    let mut object = Object::new();
-    for (position, (key, value)) in document.metadata.iter().enumerate() {
-        let before = document.metadata.iter().take(position);
-        if before.into_iter().all(|(earlier, _)| earlier != key) {
-            object = object.field(key, &**value);
-        }
-    }
-    object
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

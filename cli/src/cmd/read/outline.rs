@@ -11,7 +11,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, count, no_parts, plural, shell_word};
-use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
@@ -52,17 +51,17 @@ fn sections(
         let pages = plural(document.parts.into(), "page");
         format!("{pages}, {}", source.name())
     });
-    if let Some(source) = outline.page_source.filter(|_| is_json) {
-        let totals = totals(document).field("page_source", source.name());
-        output.json(totals)?;
-    }
-    if !is_json {
+    if is_json {
+        if let Some(totals) = kb_json::sections_total(&outline) {
+            output.json(totals)?;
+        }
+    } else {
         let lines = pages.unwrap_or_else(|| plural(document.lines.into(), "line"));
         print_head(document, &lines, output)?;
     }
     for section in &outline.sections {
         if is_json {
-            output.json(section_object(document, section))?;
+            output.json(kb_json::section(document, section))?;
         } else {
             print_section(&outline, section, output)?;
         }
@@ -118,39 +117,6 @@ fn print_section(
     ))
 }
 
-fn section_object(document: &DocumentInfo, section: &Section) -> Object {
-    let mut object = Object::new()
-        .field("document", &*document.path)
-        .field("section", &*section.number)
-        .field("level", section.level)
-        .field("title", &*section.title);
-    if let (Some(part), Some(kind)) = (section.part, document.part_kind) {
-        object = object.field(kind.name(), part);
-    }
-    if let Some(kind) = section.kind {
-        object = object.field("kind", kind.name());
-    }
-    object
-        .field("line", section.lines.first)
-        .field("end_line", section.lines.last)
-        .field("start_byte", section.span.start)
-        .field("end_byte", section.span.end)
-}
-
-/// What is known of a document with parts as a whole: the first object.
-fn totals(document: &DocumentInfo) -> Object {
-    let object = Object::new()
-        .field("document", &*document.path)
-        .field("title", &*document.title)
-        .field("file_type", &*document.file_type)
-        .field("file_size", bytes(document.size_bytes))
-        .field("size_bytes", document.size_bytes);
-    match document.part_kind {
-        Some(kind) => object.field(&format!("total_{}", kind.plural()), document.parts),
-        None => object,
-    }
-}
-
 /// Sheets or slides.
 fn parts(
     opened: &Opened,
@@ -166,17 +132,13 @@ fn parts(
         return Ok(Exit::Nothing);
     }
     if is_json {
-        let totals = totals(&found.document);
-        output.json(match found.document.part_kind {
-            Some(PartKind::Sheet) => totals.field("total_rows", found.rows),
-            _ => totals,
-        })?;
+        output.json(kb_json::parts_total(&found))?;
     } else {
         print_head(&found.document, &parts_text(&found), output)?;
     }
     for part in &found.parts {
         if is_json {
-            output.json(part_line(&found.document, part))?;
+            output.json(kb_json::part(&found.document, part))?;
         } else {
             print_part(&found.document, part, output)?;
         }
@@ -233,24 +195,4 @@ fn print_part(
         facts => format!("  {}", facts.join(", ")),
     };
     output.line(&format!("  {number}  {name}{facts}"))
-}
-
-fn part_line(document: &DocumentInfo, part: &PartInfo) -> Object {
-    let object = Object::new().field("document", &*document.path);
-    match &part.content {
-        PartContent::Sheet(sheet) => object
-            .field("sheet", &*sheet.name)
-            .field("number", part.number)
-            .field("rows", sheet.rows)
-            .field("columns", sheet.columns)
-            .field("header_row", sheet.header_row)
-            .field("hidden", sheet.is_hidden),
-        PartContent::Slide(slide) => object
-            .field("slide", part.number)
-            .field("title", (!slide.title.is_empty()).then_some(&*slide.title))
-            .field("hidden", slide.is_hidden),
-        PartContent::Page(page) => object
-            .field("page", part.number)
-            .field("label", &*page.label),
-    }
 }

@@ -3,7 +3,7 @@
 use kb_engine::DocumentPage;
 
 use crate::args::{PageRanges, PagesArguments};
-use crate::cmd::opened::{Opened, Rest, document_object, each_part};
+use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -24,19 +24,7 @@ pub(crate) fn run(arguments: &PagesArguments, output: &mut Output) -> Result<Exi
         }
         for page in found.pages {
             if is_json {
-                let mut object = document_object(&found.document)
-                    .field("page", page.number)
-                    .field("total_pages", found.total);
-                if let Some(source) = page.source {
-                    object = object
-                        .field("source", source.name())
-                        .field("label", &*page.label);
-                }
-                let object = object
-                    .field("start_line", page.lines.first)
-                    .field("end_line", page.lines.last)
-                    .field("text", page.text);
-                output.json(object)?;
+                output.json(kb_json::page(&found.document, found.total, page))?;
             } else {
                 let head = head(&page, found.total, output);
                 output.line(&head)?;

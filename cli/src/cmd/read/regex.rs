@@ -8,15 +8,12 @@ use kb_engine::{
     Kb, PATTERN_LIMIT_BYTES, Progress, RegexMatch, RegexOutput, RegexRequest, Scope, Sort,
     search_files_regex,
 };
-use serde_json::{Value, json};
 
 use crate::args::SearchArguments;
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::json::Object;
-use crate::output::part_object::part_object;
 
 /// Lines without `-k`.
 const DEFAULT_LINES: usize = 100;
@@ -83,7 +80,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     for found in &response.matches {
         let file = names.get(found.file).map(String::as_str);
         if arguments.json.json {
-            output.json(object(found, file, kind))?;
+            output.json(kb_json::regex_match(found, file, kind))?;
         } else {
             let line = shown(found, file, kind, output);
             output.line(&line)?;
@@ -224,42 +221,4 @@ fn marked(
     }
     shown.push_str(&escaped(text.get(end..).unwrap_or_default()));
     shown
-}
-
-fn object(found: &RegexMatch, file: Option<&str>, kind: RegexOutput) -> Object {
-    let mut object = Object::new();
-    if let Some(file) = file {
-        object = object.field("file", file);
-    }
-    object = object
-        .field("document", &*found.document)
-        .field("handle", &*found.handle)
-        .field("file_type", &*found.file_type);
-    match kind {
-        RegexOutput::Documents => return object,
-        RegexOutput::Counts => return object.field("matching_lines", found.matching_lines),
-        _ => {}
-    }
-    let ranges = found
-        .ranges
-        .iter()
-        .map(|range| json!([range.start, range.end]));
-    object = object
-        .field("start_line", found.lines.first)
-        .field("end_line", found.lines.last)
-        .field("text", &*found.text)
-        .field("matches", Value::Array(ranges.collect()));
-    if found.lines_are_of_passage {
-        object = object.field("lines_are_of_passage", true);
-    }
-    if found.begins_within_line {
-        object = object.field("begins_within_line", true);
-    }
-    if found.ends_within_line {
-        object = object.field("ends_within_line", true);
-    }
-    match &found.part {
-        Some(part) => object.object("part", part_object(part)),
-        None => object,
-    }
 }

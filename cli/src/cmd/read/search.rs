@@ -7,7 +7,7 @@ use kb_engine::{
     Explanation, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request, Response,
     check_hits, search_files, shown_score,
 };
-use serde_json::Value;
+use kb_json::best_score;
 
 use crate::args::SearchArguments;
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
@@ -15,8 +15,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
-use crate::output::json::{Object, score};
-use crate::output::part_object::part_object;
 use crate::output::passage::{Layout, render};
 
 /// Characters of a query that are repeated when nothing answers it.
@@ -85,7 +83,7 @@ pub(crate) fn run(
     if arguments.json.json {
         for hit in &response.hits {
             let file = names.get(hit.file).map(String::as_str);
-            output.json(hit_object(hit, file, arguments))?;
+            output.json(kb_json::hit(hit, file, &request))?;
         }
     } else {
         let layout = Layout {
@@ -105,15 +103,15 @@ pub(crate) fn run(
             output.write(&render(hit, file, &layout))?;
         }
     }
-    if let Some(explanation) = &response.explanation {
-        if arguments.json.json {
-            output.json(explanation_object(&response, explanation))?;
-        } else {
-            // On a terminal both streams are one: the answer stands before its explanation.
-            output.flush()?;
-            for line in explanation_lines(&response, explanation) {
-                output.note(&line);
-            }
+    if arguments.json.json {
+        if let Some(explanation) = kb_json::explanation(&response) {
+            output.json(explanation)?;
+        }
+    } else if let Some(explanation) = &response.explanation {
+        // On a terminal both streams are one: the answer stands before its explanation.
+        output.flush()?;
+        for line in explanation_lines(&response, explanation) {
+            output.note(&line);
         }
     }
     if response.hits.is_empty() {
@@ -207,146 +205,6 @@ fn note_nothing_found(
         }
         (true, _) => "try other words",
     });
-}
-
-fn hit_object(hit: &Hit, file: Option<&str>, arguments: &SearchArguments) -> Object {
-    let optional = |part: Option<f32>| part.map_or(Value::Null, score);
-    let mut object = Object::new();
-    if let Some(file) = file {
-        object = object.field("file", file);
-    }
-    let mut object = object
-        .field("document", &*hit.document)
-        .field("handle", &*hit.handle)
-        .field("title", &*hit.title)
-        .field("section", hit.section.clone())
-        .field("section_number", &*hit.section_number)
-        .field("section_name", &*hit.section_name)
-        .field("score", score(hit.score))
-        .field("keyword_score", optional(hit.keyword_score))
-        .field("vector_score", optional(hit.vector_score))
-        .field("start_line", hit.lines.first)
-        .field("end_line", hit.lines.last)
-        .field("start_byte", hit.span.start)
-        .field("end_byte", hit.span.end)
-        .field("file_type", &*hit.file_type)
-        .field("language", &*hit.language)
-        .field("class", hit.class.name())
-        .field("tags", hit.tags.clone())
-        .field("modified_ms", hit.modified_ms)
-        .field("size_bytes", hit.size_bytes)
-        .field("chunk_index", hit.chunk_index)
-        .field("chunks", hit.chunks)
-        .field("matches", hit.matches)
-        .field("text", &*hit.text);
-    if let Some(symbol) = &hit.symbol {
-        let symbol = Object::new()
-            .field("kind", symbol.kind.name())
-            .field("name", &*symbol.name)
-            .field("hierarchy", &*symbol.hierarchy)
-            .field("signature", &*symbol.signature)
-            .field("start_line", symbol.lines.first)
-            .field("end_line", symbol.lines.last);
-        object = object.object("symbol", symbol);
-    }
-    if let Some(part) = &hit.part {
-        object = object.object("part", part_object(part));
-    }
-    if hit.begins_within_line {
-        object = object.field("begins_within_line", true);
-    }
-    if hit.ends_within_line {
-        object = object.field("ends_within_line", true);
-    }
-    if let Some(state) = hit.source_state.stale() {
-        object = object.field("stale", state);
-    }
-    if !hit.metadata.is_empty() {
-        let pairs = hit.metadata.iter();
-        let metadata = pairs.fold(Object::new(), |all, (key, value)| all.field(key, &**value));
-        object = object.object("metadata", metadata);
-    }
-    if arguments.before > 0 {
-        object = object.field("before", &*hit.before);
-        if hit.before_is_cut {
-            object = object.field("before_is_cut", true);
-        }
-    }
-    if arguments.after > 0 {
-        object = object.field("after", &*hit.after);
-        if hit.after_is_cut {
-            object = object.field("after_is_cut", true);
-        }
-    }
-    if !arguments.explain {
-        return object;
-    }
-    let terms = hit.terms.iter().map(|term| {
-        Object::new()
-            .field("term", &*term.term)
-            .field("frequency", term.frequency)
-            .field("score", score(term.score))
-    });
-    let bonuses = hit.bonuses.iter().map(|bonus| {
-        Object::new()
-            .field("bonus", bonus.name)
-            .field("score", score(bonus.score))
-    });
-    object
-        .field("fused_score", score(hit.fused_score))
-        .objects("bonuses", bonuses.collect())
-        .objects("terms", terms.collect())
-}
-
-/// The score that the verdict rests on; `None` without a hit that is ranked by its text.
-fn best_score(explanation: &Explanation) -> Option<f32> {
-    let fused = explanation.signals.fused;
-    (fused > 0.0).then(|| explanation.calibration.score(fused))
-}
-
-fn explanation_object(response: &Response, explanation: &Explanation) -> Object {
-    let terms = explanation.terms.iter().map(|term| {
-        Object::new()
-            .field("term", &*term.term)
-            .field("chunks", term.chunks)
-            .field("idf", score(term.idf))
-            .field("weight", score(term.weight))
-    });
-    let steps = explanation.steps.iter().map(|step| {
-        Object::new()
-            .field("step", step.name)
-            .field("micros", step.micros)
-    });
-    let (slope, constant) = explanation.calibration.logistic().unzip();
-    let number = |part: Option<f64>| part.map_or(Value::Null, |part| score(part as f32));
-    let object = Object::new()
-        .field("mode", response.mode.name())
-        .field("verdict", response.relevance.name())
-        .field(
-            "best_score",
-            best_score(explanation).map_or(Value::Null, score),
-        )
-        .field("chunks", explanation.chunks)
-        .field("searched_chunks", response.searched_chunks)
-        .field("mean_length", score(explanation.mean_length))
-        .field("vector_weight", score(explanation.vector_weight))
-        .field("code_share", score(explanation.code_share))
-        .field(
-            "definition_of",
-            explanation.definition_of.as_deref().unwrap_or(""),
-        )
-        .field("score_slope", number(slope))
-        .field("score_constant", number(constant))
-        .field("model", &*explanation.model)
-        .field("model_words", explanation.model_words)
-        .field("model_words_known", explanation.model_words_known)
-        .field("keyword_candidates", explanation.keyword_candidates)
-        .field("vector_candidates", explanation.vector_candidates)
-        .field("vector_rows", explanation.vectors.rows)
-        .field("vector_rows_compared", explanation.vectors.scored)
-        .objects("terms", terms.collect())
-        .objects("steps", steps.collect());
-    Object::new().object("explanation", object)
 }
 
 /// How the vector index was asked.

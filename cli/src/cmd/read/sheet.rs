@@ -1,8 +1,6 @@
 //! `kb sheet`: rows of a sheet.
 
-use kb_engine::cell_text::{Cell, CellValue};
 use kb_engine::{PartKind, SheetData, SheetRow, column_name};
-use serde_json::Value;
 
 use crate::args::SheetArguments;
 use crate::cmd::opened::{Opened, Rest, each_part};
@@ -10,7 +8,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{no_parts, plural};
-use crate::output::json::Object;
 
 /// Empty columns that are printed as tabs; after more of them a cell is printed behind the name of its column.
 const TABS: u32 = 8;
@@ -49,7 +46,7 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
             .chain(found.rows.iter().map(|row| (row, false)))
         {
             if is_json {
-                output.json(object(row, path, &found.sheet.name, is_header))?;
+                output.json(kb_json::sheet_row(path, &found.sheet.name, row, is_header))?;
             } else {
                 print(row, first_column, output)?;
             }
@@ -72,44 +69,6 @@ fn nothing(found: &SheetData) -> String {
     match found.range {
         Some(range) => format!("{name}{path} has no cells in {range}"),
         None => format!("{name}{path} has no cells"),
-    }
-}
-
-fn object(row: &SheetRow, path: &str, sheet: &str, is_header: bool) -> Object {
-    let (mut shown, mut values) = (Object::new(), Object::new());
-    let mut has_values = false;
-    for (column, cell) in &row.cells {
-        let column = column_name(*column);
-        shown = shown.field(&column, cell.displayed());
-        if let Some(value) = value_of(cell) {
-            values = values.field(&column, value);
-            has_values = true;
-        }
-    }
-    let mut object = Object::new()
-        .field("document", path)
-        .field("sheet", sheet)
-        .field("row", row.number);
-    if is_header {
-        object = object.field("header", true);
-    }
-    object = object.object("cells", shown);
-    if has_values {
-        object = object.object("values", values);
-    }
-    object
-}
-
-/// What a cell holds, where that is not the text that it shows.
-fn value_of(cell: &Cell) -> Option<Value> {
-    match &cell.value {
-        CellValue::Empty => None,
-        CellValue::Number(number) => Some(Value::from(*number)),
-        CellValue::Boolean(boolean) => Some(Value::from(*boolean)),
-        CellValue::Text(text)
-        | CellValue::Date(text)
-        | CellValue::Error(text)
-        | CellValue::Formula(text) => (*text != cell.shown).then(|| Value::from(text.as_str())),
     }
 }
 

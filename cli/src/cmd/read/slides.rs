@@ -3,7 +3,7 @@
 use kb_engine::{PartKind, SlideText};
 
 use crate::args::{PageRanges, SlidesArguments};
-use crate::cmd::opened::{Opened, Rest, document_object, each_part};
+use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -30,16 +30,7 @@ pub(crate) fn run(arguments: &SlidesArguments, output: &mut Output) -> Result<Ex
         }
         for slide in found.slides {
             if is_json {
-                let object = document_object(&found.document)
-                    .field("slide", slide.number)
-                    .field("total_slides", found.total)
-                    .field("slide_title", &*slide.title)
-                    .field("hidden", slide.is_hidden)
-                    .field("start_line", slide.lines.first)
-                    .field("end_line", slide.lines.last)
-                    .field("text", slide.text)
-                    .field("notes", slide.notes);
-                output.json(object)?;
+                output.json(kb_json::slide(&found.document, found.total, slide))?;
             } else {
                 print(&slide, found.total, output)?;
             }

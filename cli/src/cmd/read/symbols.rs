@@ -8,7 +8,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{plural, shell_word};
-use crate::output::json::Object;
 
 /// Lines of uses that are printed of one symbol.
 const SHOWN_USES: usize = 10;
@@ -43,7 +42,7 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
     for symbol in &response.symbols {
         let file = names.get(symbol.file).map(String::as_str);
         if arguments.json.json {
-            output.json(object(symbol, file))?;
+            output.json(kb_json::symbol(symbol, file))?;
         } else {
             let line = shown(symbol, file, output);
             output.line(&line)?;
@@ -127,28 +126,4 @@ fn numbered(verb: &str, lines: &[u32]) -> Option<String> {
         ""
     };
     (!lines.is_empty()).then(|| format!("{verb} in line {}{more}", numbers.join(", ")))
-}
-
-fn object(symbol: &FoundSymbol, file: Option<&str>) -> Object {
-    let mut object = Object::new();
-    if let Some(file) = file {
-        object = object.field("file", file);
-    }
-    let object = object
-        .field("document", &*symbol.document)
-        .field("handle", &*symbol.handle)
-        .field("start_line", symbol.lines.first)
-        .field("end_line", symbol.lines.last)
-        .field("kind", symbol.kind.name())
-        .field("name", &*symbol.name)
-        .field("hierarchy", &*symbol.hierarchy)
-        .field("signature", &*symbol.signature)
-        .field("language", &*symbol.language);
-    if symbol.uses.is_empty() {
-        object
-    } else {
-        object
-            .field("used_in_lines", symbol.uses.clone())
-            .field("called_in_lines", symbol.calls.clone())
-    }
 }

@@ -11,7 +11,6 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::changes;
 use crate::output::format::{bytes, duration, plural, shell_word};
-use crate::output::json::Object;
 use crate::output::progress::Meter;
 
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -40,7 +39,11 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Ex
         }
     };
     if arguments.json.json {
-        output.json(object(&opened, &report, compared.as_ref()))?;
+        let object = kb_json::verify_report(&opened.file.display().to_string(), &report);
+        output.json(match &compared {
+            Some(compared) => kb_json::with_changes(object, compared),
+            None => object,
+        })?;
     } else {
         show(&opened, &report, compared.as_ref(), output)?;
     }
@@ -104,26 +107,4 @@ fn show(
         ));
     }
     Ok(())
-}
-
-fn object(opened: &Opened, report: &VerifyReport, compared: Option<&Report>) -> Object {
-    let object = Object::new()
-        .field("file", opened.file.display().to_string())
-        .field("damaged", !report.problems.is_empty())
-        .field("documents", report.documents)
-        .field("chunks", report.chunks)
-        .field("pages", report.pages)
-        .field("extents", report.extents)
-        .field("bytes", report.bytes)
-        .field("deep", report.deep)
-        .field("system_checked", report.system_checked)
-        .field("content_root", report.content_root.clone())
-        .field("problems", report.problems.clone())
-        .field("seconds", report.elapsed.as_secs_f64());
-    match compared {
-        None => object,
-        Some(compared) => {
-            changes::count_fields(object, compared).objects("changes", changes::objects(compared))
-        }
-    }
 }

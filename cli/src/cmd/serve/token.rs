@@ -1,5 +1,6 @@
 //! `kb token`: who may ask a server over HTTP.
 
+use kb_json::Object;
 use kb_mcp::tokens::{TokenError, TokenInfo, Tokens, default_path};
 
 use crate::args::{TokenAction, TokenArguments};
@@ -7,7 +8,6 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{shell_word, time};
-use crate::output::json::Object;
 
 pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exit, Failure> {
     let path = arguments.tokens.clone().or_else(default_path);

@@ -11,7 +11,6 @@ use kb_engine::{
 };
 
 use crate::args::AddArguments;
-use crate::cmd::opened::document_object;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::locate;
@@ -168,7 +167,7 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if arguments.json.json {
-        return output.json(document_object(added).field("replaced", replaced));
+        return output.json(kb_json::added(added, replaced));
     }
     let path = output.stdout_style().path(&output.name(&added.path));
     let handle = output.name(&added.handle).into_owned();

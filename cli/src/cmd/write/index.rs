@@ -13,7 +13,6 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::changes;
 use crate::output::format::{bytes, duration, plural};
-use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::Target;
 use crate::writer_wait::{
@@ -69,7 +68,8 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         .map_err(|error| Failure::io(&format!("read {}", target.file.display()), &error))?
         .len();
     if arguments.json.json {
-        let object = report_object(&target.file, file_bytes, &report, arguments.verbose);
+        let file = target.file.display().to_string();
+        let object = kb_json::index_report(&file, file_bytes, &report, arguments.verbose);
         output.json(object)?;
     } else if !arguments.quiet {
         show_report(&target.file, file_bytes, &report, arguments.verbose, output)?;
@@ -116,7 +116,8 @@ fn check(
     let (report, file_bytes) = checked.map_err(|error| target.explain(error))?;
     note_similar_roots(arguments, target, &report, output);
     if arguments.json.json {
-        output.json(report_object(&target.file, file_bytes, &report, true))?;
+        let file = target.file.display().to_string();
+        output.json(kb_json::index_report(&file, file_bytes, &report, true))?;
     } else if !arguments.quiet {
         let name = output.name(&target.file.display().to_string()).into_owned();
         let name = output.stdout_style().path(&name);
@@ -270,44 +271,6 @@ fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<Str
         ));
     }
     lines
-}
-
-fn report_object(file: &Path, file_bytes: u64, report: &Report, with_changes: bool) -> Object {
-    let skipped = report.skipped.iter().map(|skipped| {
-        Object::new()
-            .field("path", &*skipped.path)
-            .field("reason", &*skipped.reason)
-    });
-    let unparsed = report.unparsed.iter().map(|unparsed| {
-        Object::new()
-            .field("path", &*unparsed.path)
-            .field("reason", &*unparsed.reason)
-    });
-    let similar_roots = report.similar_roots.iter().map(|similar| {
-        Object::new()
-            .field("folder", similar.folder.display().to_string())
-            .field("prefix", &*similar.prefix)
-            .field("root", &*similar.root)
-            .field("compared", similar.compared)
-            .field("same", similar.same)
-    });
-    let object = Object::new()
-        .field("file", file.display().to_string())
-        .field("documents", report.documents)
-        .field("chunks", report.chunks);
-    let mut object = changes::count_fields(object, report);
-    if with_changes {
-        object = object.objects("changes", changes::objects(report));
-    }
-    object
-        .objects("skipped", skipped.collect())
-        .objects("unparsed", unparsed.collect())
-        .objects("similar_roots", similar_roots.collect())
-        .field("source_bytes", report.source_bytes)
-        .field("text_bytes", report.text_bytes)
-        .field("file_bytes", file_bytes)
-        .field("model_before", report.model_before.as_deref())
-        .field("seconds", report.elapsed.as_secs_f64())
 }
 
 #[cfg(test)]

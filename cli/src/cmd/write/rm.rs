@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
-use crate::output::json::Object;
 use crate::target::writing_hint;
 use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
 
@@ -40,7 +39,7 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
     }
     for path in &removed {
         if arguments.json.json {
-            output.json(Object::new().field("removed", &**path))?;
+            output.json(kb_json::removed(path))?;
         } else {
             let shown = output.name(path).into_owned();
             output.line(&shown)?;

@@ -10,7 +10,6 @@ use crate::failure::Failure;
 use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::{bytes, percent, shell_word};
-use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
 use crate::writer_wait::{
@@ -98,14 +97,7 @@ fn show(
     output: &mut Output,
 ) -> Result<(), Failure> {
     if arguments.json.json {
-        return output.json(
-            Object::new()
-                .field("file", report.path.display().to_string())
-                .field("documents", report.documents)
-                .field("bytes_before", report.bytes_before)
-                .field("bytes_after", report.bytes_after)
-                .field("content_root", &*report.content_root),
-        );
+        return output.json(kb_json::seal_report(report));
     }
     let style = output.stdout_style();
     let name = style.path(&output.name(&report.path.display().to_string()));

@@ -5,7 +5,7 @@ use std::path::Path;
 use kb_engine::{DocumentInfo, Kb, KbWriter};
 
 use crate::args::TagArguments;
-use crate::cmd::opened::{Opened, document_object};
+use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit,
     };
     for document in &documents {
         if arguments.json.json {
-            output.json(document_object(document))?;
+            output.json(kb_json::document_head(document))?;
             continue;
         }
         let path = output.stdout_style().path(&output.name(&document.path));

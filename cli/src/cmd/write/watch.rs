@@ -5,14 +5,13 @@ use std::sync::mpsc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use kb_engine::{Error, Progress, Report};
+use kb_json::Object;
 
 use crate::args::WatchArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::changes;
 use crate::output::format::clock;
-use crate::output::json::Object;
 use crate::output::progress::Meter;
 use crate::target::Target;
 use crate::watch::events::{Signal, Watch, WatchedPath};
@@ -104,8 +103,7 @@ impl ConsoleListener<'_> {
                 .field("time_ms", now_ms)
                 .field("documents", report.documents);
             self.output.json(
-                changes::count_fields(object, report)
-                    .objects("changes", changes::objects(report))
+                kb_json::with_changes(object, report)
                     .field("seconds", report.elapsed.as_secs_f64()),
             )?;
         } else if !self.arguments.quiet {

@@ -1,0 +1,126 @@
+//! What changes of a file changed, or would change.
+
+use kb_engine::{DocumentInfo, Report, SealReport};
+
+use crate::document::document_head;
+use crate::object::Object;
+
+/// What a run did, or would do, with a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// It has other content.
+    Updated,
+    /// It is gone.
+    Removed,
+}
+
+impl ChangeKind {
+    /// Its word in JSON.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Added => "added",
+            ChangeKind::Updated => "updated",
+            ChangeKind::Removed => "removed",
+        }
+    }
+}
+
+/// The documents that a run changed, or would change, by path.
+#[must_use]
+pub fn changed_documents(report: &Report) -> Vec<(ChangeKind, &str)> {
+    let lists = [
+        (ChangeKind::Added, &report.added),
+        (ChangeKind::Updated, &report.updated),
+        (ChangeKind::Removed, &report.removed),
+    ];
+    let mut changes: Vec<(ChangeKind, &str)> = lists
+        .into_iter()
+        .flat_map(|(kind, paths)| paths.iter().map(move |path| (kind, path.as_str())))
+        .collect();
+    changes.sort_by_key(|(_, path)| *path);
+    changes
+}
+
+/// A run over folders and files that made the .kb `file` have `file_bytes`; with the changed documents
+/// as `changes` where they are asked for.
+#[must_use]
+pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes: bool) -> Object {
+    let left_out = |path: &str, reason: &str| {
+        let object = Object::new().field("path", path);
+        object.field("reason", reason)
+    };
+    let skipped = report.skipped.iter();
+    let skipped = skipped.map(|skipped| left_out(&skipped.path, &skipped.reason));
+    let unparsed = report.unparsed.iter();
+    let unparsed = unparsed.map(|unparsed| left_out(&unparsed.path, &unparsed.reason));
+    let similar_roots = report.similar_roots.iter().map(|similar| {
+        Object::new()
+            .field("folder", similar.folder.display().to_string())
+            .field("prefix", &*similar.prefix)
+            .field("root", &*similar.root)
+            .field("compared", similar.compared)
+            .field("same", similar.same)
+    });
+    let object = Object::new()
+        .field("file", file)
+        .field("documents", report.documents)
+        .field("chunks", report.chunks);
+    let object = if lists_changes {
+        with_changes(object, report)
+    } else {
+        counts(object, report)
+    };
+    object
+        .objects("skipped", skipped.collect())
+        .objects("unparsed", unparsed.collect())
+        .objects("similar_roots", similar_roots.collect())
+        .field("source_bytes", report.source_bytes)
+        .field("text_bytes", report.text_bytes)
+        .field("file_bytes", file_bytes)
+        .field("model_before", report.model_before.as_deref())
+        .field("seconds", report.elapsed.as_secs_f64())
+}
+
+/// An object with the counts of what a run changed, or would change, and the documents as `changes`.
+#[must_use]
+pub fn with_changes(object: Object, report: &Report) -> Object {
+    let changes = changed_documents(report).into_iter().map(|(kind, path)| {
+        let object = Object::new().field("change", kind.name());
+        object.field("path", path)
+    });
+    counts(object, report).objects("changes", changes.collect())
+}
+
+fn counts(object: Object, report: &Report) -> Object {
+    object
+        .field("added", report.added.len())
+        .field("updated", report.updated.len())
+        .field("removed", report.removed.len())
+        .field("unchanged", report.unchanged)
+}
+
+/// A file that was sealed.
+#[must_use]
+pub fn seal_report(report: &SealReport) -> Object {
+    Object::new()
+        .field("file", report.path.display().to_string())
+        .field("documents", report.documents)
+        .field("bytes_before", report.bytes_before)
+        .field("bytes_after", report.bytes_after)
+        .field("content_root", &*report.content_root)
+}
+
+/// A document that was added, and whether it took the place of another one.
+#[must_use]
+pub fn added(document: &DocumentInfo, replaced: bool) -> Object {
+    document_head(document).field("replaced", replaced)
+}
+
+/// A document that was removed.
+#[must_use]
+pub fn removed(path: &str) -> Object {
+    Object::new().field("removed", path)
+}

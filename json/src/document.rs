@@ -1,0 +1,133 @@
+//! Documents, and the folders and skipped files that are listed with them.
+
+use kb_engine::{DocumentInfo, Entry, SkippedFile, file_types};
+
+use crate::numbers::bytes;
+use crate::object::Object;
+
+/// The fields that most objects about a document begin with; by themselves, a document with its tags.
+#[must_use]
+pub fn document_head(document: &DocumentInfo) -> Object {
+    Object::new()
+        .field("document", &*document.path)
+        .field("handle", &*document.handle)
+        .field("title", &*document.title)
+        .field("file_type", &*document.file_type)
+        .field("language", &*document.language)
+        .field("class", document.class.name())
+        .field("tags", document.tags.clone())
+}
+
+/// A document of a listing. Of keys that its metadata repeats, `metadata` has the first.
+#[must_use]
+pub fn document(document: &DocumentInfo) -> Object {
+    document_head(document)
+        .field("size_bytes", document.size_bytes)
+        .field("text_bytes", document.text_bytes)
+        .field("lines", document.lines)
+        .field("chunks", document.chunks)
+        .field("modified_ms", document.modified_ms)
+        .field("added_ms", document.added_ms)
+        .field("hash", hexadecimal(&document.hash))
+        .object("metadata", first_of_each_key(document))
+}
+
+/// A folder of a listing: its path, the documents below it and the size of their originals.
+#[must_use]
+pub fn folder(path: &str, documents: u64, size_bytes: u64) -> Object {
+    Object::new()
+        .field("folder", path)
+        .field("documents", documents)
+        .field("size_bytes", size_bytes)
+}
+
+/// A line of a listing: a [`folder`] or a [`document`].
+#[must_use]
+pub fn entry(entry: &Entry) -> Object {
+    match entry {
+        Entry::Folder {
+            path,
+            documents,
+            size_bytes,
+            ..
+        } => folder(path, *documents, *size_bytes),
+        Entry::Document(found) => document(found),
+    }
+}
+
+/// A file of an indexed folder that is no document, with the reason.
+#[must_use]
+pub fn skipped_file(file: &SkippedFile) -> Object {
+    Object::new()
+        .field("skipped", &*file.path)
+        .field("reason", &*file.reason)
+        .field("size_bytes", file.size_bytes)
+        .field("modified_ms", file.modified_ms)
+}
+
+/// What the file records about a document, without its text. A document of parts has their number as
+/// `pages`, `sheets` or `slides`; `metadata` has all that the document states.
+#[must_use]
+pub fn metadata(document: &DocumentInfo) -> Object {
+    let mut object = Object::new()
+        .field("document", &*document.path)
+        .field("handle", &*document.handle)
+        .field("title", &*document.title)
+        .field("author", stated(document, "author"))
+        .field("created", created(document))
+        .field("modified", stated(document, "modified"))
+        .field("file_type", &*document.file_type)
+        .field("mime_type", file_types::mime(&document.file_type))
+        .field("language", &*document.language)
+        .field("class", document.class.name())
+        .field("tags", document.tags.clone());
+    if let Some(kind) = document.part_kind {
+        object = object.field(kind.plural(), document.parts);
+    }
+    object
+        .field("size_bytes", document.size_bytes)
+        .field("file_size", bytes(document.size_bytes))
+        .field("text_bytes", document.text_bytes)
+        .field("lines", document.lines)
+        .field("chunks", document.chunks)
+        .field("modified_ms", document.modified_ms)
+        .field("added_ms", document.added_ms)
+        .object("metadata", pairs(&document.metadata))
+}
+
+/// What the document states about itself under that key.
+#[must_use]
+pub fn stated<'d>(document: &'d DocumentInfo, key: &str) -> Option<&'d str> {
+    let found = document.metadata.iter().find(|(name, _)| name == key);
+    found.map(|(_, value)| value.as_str())
+}
+
+/// When the document was made, as it states.
+#[must_use]
+pub fn created(document: &DocumentInfo) -> Option<&str> {
+    stated(document, "created").or_else(|| stated(document, "date"))
+}
+
+/// Keys with their values, each as often as it comes.
+pub(crate) fn pairs(pairs: &[(String, String)]) -> Object {
+    let pairs = pairs.iter();
+    pairs.fold(Object::new(), |object, (key, value)| {
+        object.field(key, &**value)
+    })
+}
+
+/// Keys may repeat in a document; JSON keeps the first of each.
+fn first_of_each_key(document: &DocumentInfo) -> Object {
+    let mut object = Object::new();
+    for (position, (key, value)) in document.metadata.iter().enumerate() {
+        let before = document.metadata.iter().take(position);
+        if before.into_iter().all(|(earlier, _)| earlier != key) {
+            object = object.field(key, &**value);
+        }
+    }
+    object
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

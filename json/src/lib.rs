@@ -1,0 +1,65 @@
+//! The JSON forms of what the engine answers, for every front that speaks JSON: `kb --json` prints
+//! these objects, one a line.
+//!
+//! One function makes the one object of each thing: a hit, a document, a section, a report. Its
+//! fields have a fixed order and the names of `docs/glossary.md`; times are milliseconds since 1970
+//! and end in `_ms`, lines count from 1, bytes are offsets in the text of a document. A field that
+//! says nothing is left out only where the function says so; in other places it is null or empty.
+//! The crate decides nothing: what a front shows, in which order and how much of it, is its own.
+//!
+//! ```
+//! use kb_engine::Kb;
+//!
+//! # fn main() -> kb_engine::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("notes.kb");
+//! # let mut writer = kb_engine::KbWriter::open_or_create(&path)?;
+//! # writer.add_bytes("tides.md", b"# Tides\n\nThe moon pulls the sea twice a day.")?;
+//! # writer.commit()?;
+//! let document = Kb::open(&path)?.document("tides.md")?;
+//! let object = kb_json::document(&document).finish();
+//! assert!(object.starts_with(r#"{"document":"tides.md","handle":"#));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//! `ingest`: the objects of what writes files, [`index_report`] and others; enables `ingest` of the
+//! engine.
+#![deny(missing_docs)]
+
+#[cfg(feature = "ingest")]
+mod changes;
+mod document;
+mod error;
+mod hit;
+mod info;
+mod numbers;
+mod object;
+mod outline;
+mod paging;
+mod parts;
+mod regex;
+mod symbols;
+mod text;
+mod verify;
+
+#[cfg(feature = "ingest")]
+pub use changes::{
+    ChangeKind, added, changed_documents, index_report, removed, seal_report, with_changes,
+};
+pub use document::{
+    created, document, document_head, entry, folder, metadata, skipped_file, stated,
+};
+pub use error::error;
+pub use hit::{best_score, explanation, hit};
+pub use info::info;
+pub use numbers::{bytes, score};
+pub use object::Object;
+pub use outline::{part, parts_total, section, sections_total};
+pub use paging::paging;
+pub use parts::{page, part_address, sheet_row, slide};
+pub use regex::regex_match;
+pub use symbols::symbol;
+pub use text::{chunk, document_text, page_text};
+pub use verify::verify_report;
