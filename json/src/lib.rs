@@ -24,7 +24,7 @@
 //! ```
 //!
 //! # Features
-//! `ingest`: the objects of what writes files, [`index_report`] and others; enables `ingest` of the
+//! `ingest`: the objects of what writes files, `index_report` and others; enables `ingest` of the
 //! engine.
 #![deny(missing_docs)]
 

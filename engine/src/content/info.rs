@@ -105,7 +105,7 @@ pub struct RootInfo {
 }
 
 /// Recall of vector search against an exact scan, measured when the file was rebuilt or sealed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Recall {
     /// Queries, drawn from the file.
