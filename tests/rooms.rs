@@ -171,8 +171,28 @@ const SERVER: [Room; 12] = [
     room("conformance", &["conformance"], &["response"]),
 ];
 
+/// `json/src`, lowest level first. It takes what the engine makes public: it depends on nothing else.
+const FORMS: [Room; 6] = [
+    room("object", &["object", "numbers"], &[]),
+    room("document", &["document"], &["object"]),
+    room("parts", &["parts"], &["object", "document"]),
+    room("endings", &["error", "paging"], &["object"]),
+    room(
+        "answers",
+        &[
+            "hit", "info", "outline", "regex", "symbols", "text", "verify",
+        ],
+        &["object", "document", "parts"],
+    ),
+    room("changes", &["changes"], &["object", "document"]),
+];
+
 /// Crates whose files have rooms.
-const CRATES: [(&str, &[Room]); 2] = [("engine/src", &ENGINE), ("mcp/src", &SERVER)];
+const CRATES: [(&str, &[Room]); 3] = [
+    ("engine/src", &ENGINE),
+    ("json/src", &FORMS),
+    ("mcp/src", &SERVER),
+];
 
 /// A name that only some files may use, as starts of their paths.
 struct Confined {
@@ -180,7 +200,7 @@ struct Confined {
     files: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 16] = [
+const CONFINED: [Confined; 17] = [
     Confined {
         name: "redb",
         files: &["engine/src/container/"],
@@ -258,6 +278,10 @@ const CONFINED: [Confined; 16] = [
     Confined {
         name: "hyper_util",
         files: &["mcp/src/transport/"],
+    },
+    Confined {
+        name: "kb_json",
+        files: &["cli/src/"],
     },
     Confined {
         name: "anyhow",
@@ -343,9 +367,9 @@ fn read(folder: &str) -> Vec<SourceFile> {
 #[test]
 fn imports_point_down() {
     let mut complaints = Vec::new();
-    for folder in ["engine/src", "cli/src", "mcp/src"] {
+    for folder in ["engine/src", "json/src", "cli/src", "mcp/src"] {
         let files = read(folder);
-        assert!(files.len() > 20, "only {} files in {folder}", files.len());
+        assert!(files.len() > 10, "only {} files in {folder}", files.len());
         let of_file = |file: &SourceFile| self::complaints(&file.path, &file.text);
         complaints.extend(files.iter().flat_map(of_file));
     }

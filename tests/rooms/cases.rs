@@ -188,6 +188,8 @@ fn libraries_clocks_and_unsafe_outside_their_room_are_found() {
         ("cli/src/cmd/info.rs", "use redb::Database;"),
         ("cli/src/cmd/get.rs", "let text = zstd::decode_all(bytes);"),
         ("mcp/src/tools.rs", "use simsimd::SpatialSimilarity;"),
+        ("mcp/src/tools.rs", "use kb_json::Object;"),
+        ("python/src/hits.rs", "fn f(hit: kb_json::Object) {}"),
         ("cli/src/main.rs", "unsafe { libc::signal() }"),
     ] {
         let complaints = complaints_of(file, source);
@@ -233,4 +235,22 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
             "{file}: {source}"
         );
     }
+}
+
+#[test]
+fn an_upward_or_sideways_use_in_the_forms_is_found() {
+    for (file, source) in [
+        ("object.rs", "use crate::document::document_head;"),
+        ("document.rs", "use crate::parts::part_address;"),
+        ("parts.rs", "use super::hit::hit;"),
+        ("verify.rs", "use crate::changes::with_changes;"),
+        ("hit.rs", "use redb::Database;"),
+        ("hit.rs", "use crate::Object;"),
+        ("other.rs", ""),
+    ] {
+        let complaints = complaints(&format!("json/src/{file}"), source);
+        assert_eq!(complaints.len(), 1, "{file}: {source}");
+    }
+    let source = "use crate::object::Object; use crate::parts::part_address;";
+    assert!(complaints("json/src/hit.rs", source).is_empty());
 }

@@ -8,8 +8,15 @@ use crate::steps::{self, Step};
 /// The quick steps; `cargo xtask test` begins with them.
 pub(crate) fn quick_steps() -> Vec<Step> {
     let no_warnings: &[&str] = &["--", "-D", "warnings"];
-    // Neither has the feature `testing`, so what only tests use is a warning there.
-    let reader: &[&str] = &["clippy", "--package", "kb-engine", "--no-default-features"];
+    // None has the feature `testing`, so what only tests use is a warning there.
+    let reader: &[&str] = &[
+        "clippy",
+        "--package",
+        "kb-engine",
+        "--package",
+        "kb-json",
+        "--no-default-features",
+    ];
     let shipped: &[&str] = &["clippy", "--package", "kb-cli"];
     let licences: &[&str] = &["deny", "check", "licenses", "bans", "sources"];
     vec![
