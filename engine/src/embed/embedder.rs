@@ -4,6 +4,9 @@ use std::fmt::Debug;
 
 use crate::error::{Error, Result};
 
+/// Id of the embedding model that is built in, which makes the vectors of new files.
+pub const BUILT_IN_MODEL: &str = "kb-static-2";
+
 /// A model that turns texts into vectors of one fixed length.
 pub trait Embedder: Send + Sync + Debug {
     /// Stable name of the model: `kb-static-2`.

@@ -1,9 +1,6 @@
 //! Which models this program has: the newest one, or none in a build that only searches by keywords.
 
-use super::embedder::Embedder;
-
-/// Id of the embedding model that is built in, which makes the vectors of new files.
-pub const BUILT_IN_MODEL: &str = "kb-static-2";
+use super::embedder::{BUILT_IN_MODEL, Embedder};
 
 /// The built-in model with an id; `None` for one that is [retired](is_retired), and in a build without models.
 #[cfg(feature = "model")]

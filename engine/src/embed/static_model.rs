@@ -8,7 +8,7 @@
 
 use std::cell::RefCell;
 
-use super::embedder::{Coverage, Embedder, check_out};
+use super::embedder::{BUILT_IN_MODEL, Coverage, Embedder, check_out};
 use super::wordpiece::{Pieces, Vocabulary, for_each_word};
 use crate::error::Result;
 
@@ -27,7 +27,7 @@ const WHOLE_WORD_LENGTH: f64 = 0.8 * 9.177_46;
 const LEAST_WORD_WEIGHT: f64 = 0.05;
 
 static KB_STATIC_2: StaticModel = StaticModel {
-    id: super::BUILT_IN_MODEL,
+    id: BUILT_IN_MODEL,
     hash: [
         0x04, 0x7e, 0x9b, 0x9d, 0x6b, 0xad, 0x2f, 0xd6, 0xc4, 0x7f, 0xd8, 0xe6, 0xc8, 0x8a, 0x7d,
         0x57, 0x98, 0x07, 0xc7, 0x0e, 0xb9, 0x64, 0xfe, 0x2e, 0x54, 0xea, 0x9e, 0x52, 0xad, 0x50,
@@ -295,8 +295,8 @@ fn take_bits(bits: &mut u64) -> impl Iterator<Item = usize> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::models::{by_id, is_retired};
     use super::*;
-    use crate::embed::{by_id, is_retired};
 
     fn ids(text: &str) -> Vec<u32> {
         let mut ids = Vec::new();
