@@ -44,6 +44,16 @@ impl Object {
         self
     }
 
+    /// With all fields of another object behind its own.
+    #[must_use]
+    pub fn join(mut self, other: Object) -> Object {
+        if !self.text.is_empty() && !other.text.is_empty() {
+            self.text.push(',');
+        }
+        self.text.push_str(&other.text);
+        self
+    }
+
     /// The object as text, without a line end.
     #[must_use]
     pub fn finish(self) -> String {
@@ -84,6 +94,15 @@ mod tests {
             object.finish(),
             r#"{"z":"a \"b\"\n","a":1,"list":[{"x":null},{}],"inner":{"yes":true}}"#
         );
+    }
+
+    #[test]
+    fn joined_objects_have_the_fields_of_both() {
+        let (one, none) = (Object::new().field("a", 1), Object::new());
+        let two = Object::new().field("b", 2);
+        assert_eq!(one.clone().join(two.clone()).finish(), r#"{"a":1,"b":2}"#);
+        assert_eq!(one.clone().join(none.clone()).finish(), r#"{"a":1}"#);
+        assert_eq!(none.join(one).finish(), r#"{"a":1}"#);
     }
 
     #[test]

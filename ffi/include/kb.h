@@ -1,0 +1,1597 @@
+/*
+ * kb.h - the C library libkb: open, search and write .kb files.
+ *
+ * One .kb file holds documents and code, their structure, a keyword index and a vector index.
+ *
+ *     kb *file = NULL;
+ *     kb_hits *hits = NULL;
+ *     kb_error *error = NULL;
+ *     if (kb_open(KB_STR("notes.kb"), &file, &error) == KB_OK &&
+ *         kb_search(file, KB_STR("why does the sea rise"), NULL, &hits, &error) == KB_OK) {
+ *         for (size_t i = 0; i < kb_hits_len(hits); i++) {
+ *             kb_hit hit = KB_HIT_INIT;
+ *             kb_hits_get(hits, i, &hit, NULL);
+ *             printf("%.*s:%u\n", (int)hit.document.len, hit.document.ptr, hit.first_line);
+ *         }
+ *     }
+ *     kb_error_free(&error);
+ *     kb_hits_free(&hits);
+ *     kb_close(&file, NULL);
+ *
+ * CONVENTIONS, which hold for every function
+ *
+ * Names      A function begins with kb_. One that belongs to a type begins with its name:
+ *            kb_hits_len. A parameter that is const is not changed.
+ * Errors     A function that can fail returns a kb_status, 0 (KB_OK) or below. Its last parameter
+ *            `err` is NULL, or points to where an error object goes: NULL where the call
+ *            succeeded. The object has the status, a message and a hint. Nothing is kept for the
+ *            thread or the process. What a function can fail with stands at its declaration;
+ *            beside that, every one can return KB_INVALID_ARGUMENT and KB_PANIC.
+ * Outputs    Outputs stand last, before `err`. A handle that a call gives is NULL where it fails.
+ *            A NULL output is KB_INVALID_ARGUMENT.
+ * Ownership  Who is given a handle owns it, and gives it back by the function that its type names
+ *            (kb_close, kb_hits_free). That function takes the address of the pointer and sets it
+ *            to NULL; given NULL it does nothing. So closing twice by one variable is harmless;
+ *            closing two copies of a pointer is not. Results own what they hold: they outlive the
+ *            file that they came from. Arguments are read during the call only and never kept.
+ * Texts      A text is a kb_str: bytes of UTF-8 and their number, not ended by NUL. As an
+ *            argument a NULL pointer with length 0 means that there is none. Texts of results live
+ *            as long as the result. On Unix a path is any bytes without NUL, elsewhere UTF-8.
+ * Structs    Options and views begin with `struct_size`. Begin with their INIT macro: all other
+ *            fields are 0, which is the default of every option. NULL for options: the defaults.
+ *            So a program and a library of different versions agree on what both know; an option
+ *            that the library does not know is KB_INVALID_ARGUMENT, a view's field that it does
+ *            not know is 0. Fields of structs that hold a number of an enum are int32_t or
+ *            uint32_t: a number that is none of it is KB_INVALID_ARGUMENT.
+ * Threads    A kb and all results may be used by any number of threads at once; close a kb after
+ *            the last call has returned. A kb_writer takes one call at a time: a second one fails
+ *            with KB_IN_USE at once. Handles may move between threads.
+ * Callbacks  A progress callback runs on the thread of its call, and returns 0 to go on. It may
+ *            use other handles, and search with the kb that called it; it may not close it, nor
+ *            use the writer that called it (KB_IN_USE). No exception and no longjmp may leave it.
+ * Processes  After a fork a kb can be used in the child; a kb_writer only be closed there. Nothing
+ *            is fetched, no thread stays after a call, no signal handler and no environment
+ *            variable is touched. A panic inside the library prints to stderr and becomes
+ *            KB_PANIC.
+ * Versions   KB_ABI_VERSION grows when functions, fields at the end of structs, or numbers of
+ *            enums are added; a program compiled for a lower one goes on working. What would break
+ *            programs changes the soname. Statuses keep their numbers. Before 1.0 every minor
+ *            version has a soname of its own.
+ *
+ * Made by cbindgen from ffi/src; do not edit. License: MIT OR Apache-2.0.
+ */
+
+
+#ifndef KB_H
+#define KB_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KB_VERSION "0.1.0"
+#define KB_VERSION_MAJOR 0
+#define KB_VERSION_MINOR 1
+#define KB_VERSION_PATCH 0
+
+
+// Number of the interface of this header. It grows when something is added; a library takes programs compiled for its
+// number and for lower ones down to that of its soname.
+#define KB_ABI_VERSION 1
+
+// What a call came to: `KB_OK`, or a number below 0 for each kind of error. A number is never given to another kind;
+// later versions add numbers, so treat those that you do not know as errors.
+enum kb_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // It succeeded.
+    KB_OK = 0,
+    // A path that was given does not exist.
+    KB_PATH_NOT_FOUND = -1,
+    // A path is outside the folders that may be indexed.
+    KB_PATH_NOT_ALLOWED = -2,
+    // The system refused an operation on a file.
+    KB_IO = -3,
+    // The storage under an open file failed: the disk is full, for example. The last commit stands.
+    KB_STORAGE = -4,
+    // The file is something else than a .kb.
+    KB_NOT_A_KB = -5,
+    // The file has a format that this library does not read.
+    KB_FORMAT_UNSUPPORTED = -6,
+    // Bytes of the file contradict its format or their checksum.
+    KB_DAMAGED = -7,
+    // Another process, or another writer of this one, writes the file.
+    KB_INDEX_LOCKED = -8,
+    // The file was moved or replaced while it was written.
+    KB_FILE_REPLACED = -9,
+    // Replacing the output would lose something else.
+    KB_NOT_REPLACEABLE = -10,
+    // The output is another .kb.
+    KB_OUTPUT_EXISTS = -11,
+    // A writer was used after a fork.
+    KB_FORKED_WRITER = -12,
+    // The file changed faster than it could be read.
+    KB_SNAPSHOT_EXPIRED = -13,
+    // An earlier write of this writer failed.
+    KB_WRITER_FAILED = -14,
+    // An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
+    KB_INVALID_ARGUMENT = -15,
+    // A pattern is no regular expression that can be searched for.
+    KB_INVALID_REGEX = -16,
+    // No document of that name.
+    KB_DOCUMENT_NOT_FOUND = -17,
+    // Several documents of that name.
+    KB_AMBIGUOUS_DOCUMENT = -18,
+    // No section of that name, or several.
+    KB_SECTION_NOT_FOUND = -19,
+    // No sheet of that name.
+    KB_SHEET_NOT_FOUND = -20,
+    // A sheet was named of a table without sheets.
+    KB_CSV_NO_SHEETS = -21,
+    // The document has no pages, sheets or slides.
+    KB_UNSUPPORTED_DOCUMENT_TYPE = -22,
+    // No folder of that name.
+    KB_FOLDER_NOT_FOUND = -23,
+    // A document of that path is already there.
+    KB_DOCUMENT_EXISTS = -24,
+    // Lines, pages, slides or cells outside a document.
+    KB_INVALID_RANGE = -25,
+    // The cursor does not belong to this request.
+    KB_INVALID_CONTINUATION_TOKEN = -26,
+    // The file changed since the cursor was given.
+    KB_CONTINUATION_STALE = -27,
+    // This library does not have the embedding model of the file.
+    KB_EMBEDDING_MODEL_UNAVAILABLE = -28,
+    // Nothing is left of a folder that was indexed.
+    KB_ROOT_VANISHED = -29,
+    // More bytes or items than the format can hold.
+    KB_FILE_TOO_LARGE = -30,
+    // The document is encrypted.
+    KB_ENCRYPTED = -31,
+    // The document is too much for its reader.
+    KB_EXTRACTION_LIMIT = -32,
+    // The reader of the document failed.
+    KB_EXTRACTION_FAILED = -33,
+    // The document needs a worker process, and there is none.
+    KB_NO_EXTRACTION_WORKER = -34,
+    // A progress callback stopped the call.
+    KB_CANCELLED = -35,
+    // A defect of this library, stopped at its boundary. Please report it.
+    KB_PANIC = -100,
+    // The handle is in use: another thread is in a call with it, or this call comes from one of its callbacks.
+    KB_IN_USE = -101,
+    // This build of the library lacks what was asked for: see `kb_features`.
+    KB_NOT_BUILT = -102,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_status kb_status;
+#else
+typedef int32_t kb_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Which index answers a query.
+enum kb_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Keyword and vector index, their scores fused. The default.
+    KB_MODE_HYBRID = 0,
+    // The vector index alone.
+    KB_MODE_SEMANTIC = 1,
+    // The keyword index alone.
+    KB_MODE_KEYWORD = 2,
+    // Documents by title, file name, handle and tags.
+    KB_MODE_TITLE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_mode kb_mode;
+#else
+typedef int32_t kb_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What one hit stands for.
+enum kb_scope
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // A passage of a document. The default.
+    KB_SCOPE_CHUNKS = 0,
+    // A document, shown by its best chunk.
+    KB_SCOPE_DOCUMENTS = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_scope kb_scope;
+#else
+typedef int32_t kb_scope;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// The order of hits.
+enum kb_sort
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Best score first. The default.
+    KB_SORT_SCORE = 0,
+    // The relevant hits, the most recently modified document first.
+    KB_SORT_RECENCY = 1,
+    // The relevant hits, by path.
+    KB_SORT_PATH = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_sort kb_sort;
+#else
+typedef int32_t kb_sort;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Classes of documents, as bits.
+enum kb_class
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Programs.
+    KB_CLASS_CODE = 1,
+    // Prose.
+    KB_CLASS_DOC = 2,
+    // Data.
+    KB_CLASS_DATA = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_class kb_class;
+#else
+typedef int32_t kb_class;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a document is made of.
+enum kb_part_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // It has no parts.
+    KB_PART_KIND_NONE = 0,
+    // Pages.
+    KB_PART_KIND_PAGE = 1,
+    // Sheets.
+    KB_PART_KIND_SHEET = 2,
+    // Slides.
+    KB_PART_KIND_SLIDE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_part_kind kb_part_kind;
+#else
+typedef int32_t kb_part_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// Kinds of symbols, as bits.
+enum kb_symbol_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // A function that belongs to no type.
+    KB_SYMBOL_KIND_FUNCTION = 1,
+    // A class.
+    KB_SYMBOL_KIND_CLASS = 2,
+    // A function of a type.
+    KB_SYMBOL_KIND_METHOD = 4,
+    // An interface.
+    KB_SYMBOL_KIND_INTERFACE = 8,
+    // A structure or union.
+    KB_SYMBOL_KIND_STRUCT = 16,
+    // An enumeration.
+    KB_SYMBOL_KIND_ENUM = 32,
+    // A trait.
+    KB_SYMBOL_KIND_TRAIT = 64,
+    // A module or namespace.
+    KB_SYMBOL_KIND_MODULE = 128,
+    // A constant or variable outside of any function.
+    KB_SYMBOL_KIND_CONSTANT = 256,
+    // A type alias.
+    KB_SYMBOL_KIND_TYPE = 512,
+    // The methods of a type apart from its definition.
+    KB_SYMBOL_KIND_IMPL = 1024,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_symbol_kind kb_symbol_kind;
+#else
+typedef int32_t kb_symbol_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a text is to a model.
+enum kb_text_role
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // What is searched. The default.
+    KB_TEXT_ROLE_DOCUMENT = 0,
+    // What is asked.
+    KB_TEXT_ROLE_QUERY = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_text_role kb_text_role;
+#else
+typedef int32_t kb_text_role;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a writer does with the file of its path.
+enum kb_writer_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Changes it, or makes it where there is none. The default.
+    KB_WRITER_MODE_OPEN_OR_CREATE = 0,
+    // Makes a new one, in the place of one that is there. That one stays until the first commit.
+    KB_WRITER_MODE_CREATE = 1,
+    // Changes it; `KB_PATH_NOT_FOUND` where there is none.
+    KB_WRITER_MODE_OPEN = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_writer_mode kb_writer_mode;
+#else
+typedef int32_t kb_writer_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// How the numbers of vectors are stored.
+enum kb_codec
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // As the file has them; `KB_CODEC_I8` in a new one.
+    KB_CODEC_DEFAULT = 0,
+    // A byte each.
+    KB_CODEC_I8 = 1,
+    // Half a byte each: smaller, a little less exact.
+    KB_CODEC_I4 = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_codec kb_codec;
+#else
+typedef int32_t kb_codec;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a long call is doing.
+enum kb_stage
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Listing files and comparing them with the documents; the totals are not known yet.
+    KB_STAGE_WALK = 0,
+    // Reading, cutting, embedding and storing files.
+    KB_STAGE_INDEX = 1,
+    // Writing indexes and the commit of an index run.
+    KB_STAGE_WRITE = 2,
+    // Merging segments after a commit, which stays.
+    KB_STAGE_MERGE = 3,
+    // Writing a sealed file.
+    KB_STAGE_SEAL = 4,
+    // Comparing a file with its checksums.
+    KB_STAGE_VERIFY = 5,
+    // Writing the changes of a commit.
+    KB_STAGE_COMMIT = 6,
+    // Searching.
+    KB_STAGE_SEARCH = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_stage kb_stage;
+#else
+typedef int32_t kb_stage;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a build of the library can have, as bits.
+enum kb_feature
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Writers.
+    KB_FEATURE_WRITE = 1,
+    // The built-in embedding model: search by meaning.
+    KB_FEATURE_MODEL = 2,
+    // Programs understood as code.
+    KB_FEATURE_GRAMMARS = 4,
+    // Documents and presentations of office programs.
+    KB_FEATURE_OFFICE = 8,
+    // PDF.
+    KB_FEATURE_PDF = 16,
+    // Sheets of workbooks and tables.
+    KB_FEATURE_SHEETS = 32,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum kb_feature kb_feature;
+#else
+typedef int32_t kb_feature;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// A file that is open for reading and searching. Any number of threads may use one at once. It reads the newest commit
+// at each call; a writer beside it is not disturbed. The caller owns it: `kb_close`.
+typedef struct kb kb;
+
+// Documents of a file. The caller owns it: `kb_documents_free`.
+typedef struct kb_documents kb_documents;
+
+// What a failed call says: a status, a message, and what to do about it. The caller owns it: `kb_error_free`.
+typedef struct kb_error kb_error;
+
+// The hits of a search. Any number of threads may read one at once. The caller owns it: `kb_hits_free`.
+typedef struct kb_hits kb_hits;
+
+// What a file holds. The caller owns it: `kb_info_free`.
+typedef struct kb_info kb_info;
+
+// The pages, sheets or slides of a document. The caller owns it: `kb_parts_free`.
+typedef struct kb_parts kb_parts;
+
+// What a verification found. The caller owns it: `kb_problems_free`.
+typedef struct kb_problems kb_problems;
+
+// What an index run or sealing did. The caller owns it: `kb_report_free`.
+typedef struct kb_report kb_report;
+
+// The sections of a document: its headings, or the symbols of a program. The caller owns it: `kb_sections_free`.
+typedef struct kb_sections kb_sections;
+
+// Symbols of a file. The caller owns it: `kb_symbols_free`.
+typedef struct kb_symbols kb_symbols;
+
+// A text that the library made, with the range of lines or the JSON that it is. The caller owns it: `kb_text_free`.
+typedef struct kb_text kb_text;
+
+// Vectors of some texts. The caller owns it: `kb_vectors_free`.
+typedef struct kb_vectors kb_vectors;
+
+// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. Several
+// writers of one file, in any processes, take turns: a change waits for its turn as long as `lock_timeout_ms` says.
+// Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
+// `kb_writer_close`.
+typedef struct kb_writer kb_writer;
+
+// Some bytes of UTF-8, borrowed: not ended by NUL, and they may hold NUL. As an argument: NULL and 0 are "none". As a
+// result: valid until what it came from is freed; `ptr` is not NULL, whatever `len` is.
+typedef struct {
+    // The first byte.
+    const char *ptr;
+    // How many bytes.
+    size_t len;
+} kb_str;
+
+// How far a long call is. Numbers grow within a stage; each stage starts at 0.
+typedef struct {
+    // Bytes of this struct as the library has it.
+    size_t struct_size;
+    // A `kb_stage`; later versions may have more.
+    int32_t stage;
+    // Files or documents done in this stage.
+    uint64_t files_done;
+    // Files or documents in all; 0 while that is not known.
+    uint64_t files_total;
+    // Bytes done in this stage.
+    uint64_t bytes_done;
+    // Bytes in all; 0 while that is not known.
+    uint64_t bytes_total;
+} kb_progress;
+
+// Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
+// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. `progress` is valid during
+// the callback. It may use other handles, but not close or change the one that called it, and it must return: no
+// exception or `longjmp` may leave it.
+typedef int32_t (*kb_progress_fn)(const kb_progress *progress, void *data);
+
+// A key with its value.
+typedef struct {
+    // The key.
+    kb_str key;
+    // The value.
+    kb_str value;
+} kb_pair;
+
+// What a file records about a document. Texts and arrays are valid until the documents are freed.
+typedef struct {
+    // sizeof(kb_document).
+    size_t struct_size;
+    // Path in the file.
+    kb_str path;
+    // Title; the file name where the document names none.
+    kb_str title;
+    // Short name to pass on.
+    kb_str handle;
+    // File type: `markdown`, `rust`, `pdf`.
+    kb_str file_type;
+    // Language; empty for prose.
+    kb_str language;
+    // A `kb_class`.
+    int32_t document_class;
+    // A `kb_part_kind`; 0: it has no parts.
+    int32_t part_kind;
+    // How many pages, sheets or slides.
+    uint32_t parts;
+    // Lines of the original.
+    uint32_t lines;
+    // Chunks.
+    uint32_t chunks;
+    // Bytes of the original.
+    uint64_t size_bytes;
+    // Bytes of the stored text.
+    uint64_t text_bytes;
+    // Modification time of the original, milliseconds since 1970; 0: unknown.
+    int64_t modified_ms;
+    // When it came into the file, milliseconds since 1970.
+    int64_t added_ms;
+    // Its tags.
+    const kb_str *tags;
+    // How many.
+    size_t tags_len;
+    // What it states about itself.
+    const kb_pair *metadata;
+    // How many.
+    size_t metadata_len;
+    // BLAKE3 of the original bytes.
+    uint8_t hash[32];
+} kb_document;
+
+// A range of bytes, the end not included.
+typedef struct {
+    // The first byte.
+    size_t start;
+    // The byte behind the last one.
+    size_t end;
+} kb_range;
+
+// A hit: a passage of a document and where it stands. Texts and arrays are valid until the hits are freed.
+typedef struct {
+    // sizeof(kb_hit).
+    size_t struct_size;
+    // Path of the document.
+    kb_str document;
+    // Its short name.
+    kb_str handle;
+    // Its title.
+    kb_str title;
+    // Titles of the sections around the passage, the outermost first, joined by " > ".
+    kb_str section;
+    // Number of the section: "2.1"; empty where there is none.
+    kb_str section_number;
+    // The passage.
+    kb_str text;
+    // Lines before it, as many as were asked for.
+    kb_str before;
+    // Lines after it.
+    kb_str after;
+    // How well it matches, 0 to 1: a calibrated probability.
+    float score;
+    // What hits are ordered by.
+    float fused_score;
+    // Score in the keyword index; NaN where it was not found there.
+    float keyword_score;
+    // Score in the vector index; NaN where it was not found there.
+    float vector_score;
+    // First line in the original, from 1; 0 where the document has no text.
+    uint32_t first_line;
+    // Last line.
+    uint32_t last_line;
+    // First byte in the stored text.
+    uint32_t start_byte;
+    // The byte behind the last one.
+    uint32_t end_byte;
+    // Ranges of `text` that match terms of the query, ascending.
+    const kb_range *highlights;
+    // How many.
+    size_t highlights_len;
+    // The best whole lines of `text`, up to four.
+    kb_range snippet;
+    // Name of the symbol that the passage belongs to; empty where there is none.
+    kb_str symbol;
+    // One bit of `kb_symbol_kind`; 0 without a symbol.
+    uint32_t symbol_kind;
+    // What stands before the body of the symbol.
+    kb_str signature;
+    // The symbol and those that hold it: `impl Foo > fn bar`.
+    kb_str hierarchy;
+    // A `kb_part_kind`; 0: the document has no parts.
+    int32_t part_kind;
+    // Number of the page, sheet or slide, from 1.
+    uint32_t part_number;
+    // Name of the sheet, title of the slide, or number printed on the page.
+    kb_str part_name;
+    // File type of the document.
+    kb_str file_type;
+    // Its language; empty for prose.
+    kb_str language;
+    // A `kb_class`.
+    int32_t document_class;
+    // Tags of the document.
+    const kb_str *tags;
+    // How many.
+    size_t tags_len;
+    // Modification time of the original, milliseconds since 1970; 0: unknown.
+    int64_t modified_ms;
+    // Bytes of the original.
+    uint64_t size_bytes;
+    // Number of the best chunk in the document, from 0.
+    uint32_t chunk_index;
+    // Chunks of the passage.
+    uint32_t chunks;
+    // Position of the file among those that were searched.
+    size_t file;
+} kb_hit;
+
+// What is known of a search as a whole.
+typedef struct {
+    // sizeof(kb_hits_summary).
+    size_t struct_size;
+    // The `kb_mode` that answered: that of the request, or `KB_MODE_KEYWORD` where the model is not there.
+    int32_t mode;
+    // Not 0: the best hit is a better match than chance explains.
+    int32_t is_relevant;
+    // Chunks that passed the filters.
+    uint64_t searched_chunks;
+    // Continues the result, as `cursor` of the same request; empty: it ends here.
+    kb_str next;
+    // Sentences about what may not be as it was meant.
+    const kb_str *warnings;
+    // How many.
+    size_t warnings_len;
+} kb_hits_summary;
+
+// What a file holds. Texts are valid until the info is freed.
+typedef struct {
+    // sizeof(kb_info_view).
+    size_t struct_size;
+    // Identity of the file, 32 hexadecimal digits.
+    kb_str uuid;
+    // Its format: "0.9".
+    kb_str format;
+    // Id of its embedding model.
+    kb_str model;
+    // Hash of all it holds, where it is sealed; else empty.
+    kb_str content_root;
+    // Dimensions of its vectors.
+    uint32_t dim;
+    // Not 0: this library has its model.
+    int32_t is_model_available;
+    // Not 0: it is sealed, and nothing changed since.
+    int32_t is_sealed;
+    // Documents.
+    uint64_t documents;
+    // Chunks.
+    uint64_t chunks;
+    // Bytes of stored text.
+    uint64_t text_bytes;
+    // Bytes of the file.
+    uint64_t file_bytes;
+    // Commits so far.
+    uint64_t commits;
+    // When it was made, milliseconds since 1970.
+    int64_t created_ms;
+    // When it was changed last.
+    int64_t updated_ms;
+} kb_info_view;
+
+// A section. Texts are valid until the sections are freed.
+typedef struct {
+    // sizeof(kb_section).
+    size_t struct_size;
+    // Its position among the sections: "2.1".
+    kb_str number;
+    // Text of the heading; of a symbol its label: `fn parse`.
+    kb_str title;
+    // Name of the symbol: `parse`; empty for other sections.
+    kb_str symbol;
+    // One bit of `kb_symbol_kind`; 0 for other sections.
+    uint32_t symbol_kind;
+    // Depth of the heading, from 1.
+    uint32_t level;
+    // First line in the original, from 1.
+    uint32_t first_line;
+    // Last line.
+    uint32_t last_line;
+    // First byte in the stored text.
+    uint32_t start_byte;
+    // The byte behind the last one.
+    uint32_t end_byte;
+    // Number of the page, sheet or slide in which it begins; 0: the document has none.
+    uint32_t part_number;
+} kb_section;
+
+// A page, sheet or slide. Texts are valid until the parts are freed.
+typedef struct {
+    // sizeof(kb_part).
+    size_t struct_size;
+    // A `kb_part_kind`.
+    int32_t kind;
+    // Its number in the document, from 1.
+    uint32_t number;
+    // Name of the sheet, title of the slide, or number printed on the page.
+    kb_str name;
+    // First byte in the stored text.
+    uint32_t start_byte;
+    // The byte behind the last one.
+    uint32_t end_byte;
+    // First line; 0 where it has no text.
+    uint32_t first_line;
+    // Last line.
+    uint32_t last_line;
+    // Rows of a sheet.
+    uint32_t rows;
+    // Columns of a sheet.
+    uint32_t columns;
+    // The row of a sheet whose cells name its columns; 0: none.
+    uint32_t header_row;
+    // Not 0: a hidden sheet or slide.
+    int32_t is_hidden;
+} kb_part;
+
+// Options of a search. Zeros are defaults: begin with `KB_SEARCH_OPTIONS_INIT`. Items of one filter are alternatives;
+// filters are joined by AND.
+typedef struct {
+    // sizeof(kb_search_options).
+    size_t struct_size;
+    // Most hits, 1 to 10000; 0: 10.
+    uint32_t k;
+    // A `kb_mode`.
+    int32_t mode;
+    // A `kb_scope`.
+    int32_t scope;
+    // A `kb_sort`.
+    int32_t sort;
+    // Hits with a lower score are left out, 0 to 1.
+    float min_score;
+    // Lines of the document before each hit, up to 1000.
+    uint32_t context_before;
+    // Lines of the document after each hit, up to 1000.
+    uint32_t context_after;
+    // Most lines of each passage, the best ones; 0: the whole passage.
+    uint32_t max_lines;
+    // Most tokens of 4 bytes of the whole result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    uint32_t max_tokens;
+    // Not 0: operators as `"phrase"` and `-word` are plain text.
+    int32_t plain;
+    // Not 0: neighbouring chunks stay separate hits.
+    int32_t no_join;
+    // Not 0: a part of a symbol becomes the whole symbol, up to 8 KB.
+    int32_t smart_context;
+    // Bits of `kb_class`; 0: all.
+    uint32_t classes;
+    // Bits of `kb_symbol_kind`, of the symbol that a hit lies in; 0: all, and hits in no symbol.
+    uint32_t symbol_kinds;
+    // Milliseconds since 1970: documents modified then or later; 0: all.
+    int64_t modified_since_ms;
+    // Globs over paths: `docs/**`.
+    const kb_str *paths;
+    // How many.
+    size_t paths_len;
+    // Folders.
+    const kb_str *folders;
+    // How many.
+    size_t folders_len;
+    // File types: `markdown`.
+    const kb_str *types;
+    // How many.
+    size_t types_len;
+    // Languages: `rust`, `shell`.
+    const kb_str *languages;
+    // How many.
+    size_t languages_len;
+    // Tags.
+    const kb_str *tags;
+    // How many.
+    size_t tags_len;
+    // Names of symbols, with `*` and `?`, in either case.
+    const kb_str *symbol_names;
+    // How many.
+    size_t symbol_names_len;
+    // Continues an earlier result: `next` of its `kb_hits_summary`.
+    kb_str cursor;
+    // Called meanwhile; NULL: nobody.
+    kb_progress_fn progress;
+    // Handed to `progress`.
+    void *progress_data;
+} kb_search_options;
+
+// Which symbols are wanted. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.
+typedef struct {
+    // sizeof(kb_symbols_options).
+    size_t struct_size;
+    // Bits of `kb_symbol_kind`; 0: all.
+    uint32_t kinds;
+    // Most tokens of 4 bytes of the result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    uint32_t max_tokens;
+    // Most symbols; 0: the default of the engine.
+    uint32_t k;
+    // A name, with `*` and `?`, in either case; NULL: all.
+    kb_str name;
+    // A name: symbols that use it. Excludes `used_by`.
+    kb_str uses;
+    // A name: symbols that it uses.
+    kb_str used_by;
+    // Languages.
+    const kb_str *languages;
+    // How many.
+    size_t languages_len;
+    // Globs over paths.
+    const kb_str *paths;
+    // How many.
+    size_t paths_len;
+    // Continues an earlier result: the one of `kb_symbols_next`.
+    kb_str cursor;
+} kb_symbols_options;
+
+// A symbol. Texts and arrays are valid until the symbols are freed.
+typedef struct {
+    // sizeof(kb_symbol).
+    size_t struct_size;
+    // Path of its document.
+    kb_str document;
+    // Language of its document.
+    kb_str language;
+    // Its name.
+    kb_str name;
+    // It and the symbols that hold it: `impl Foo > fn bar`.
+    kb_str hierarchy;
+    // What stands before its body, on one line.
+    kb_str signature;
+    // One bit of `kb_symbol_kind`.
+    uint32_t kind;
+    // First line of its definition, from 1.
+    uint32_t first_line;
+    // Last line.
+    uint32_t last_line;
+    // With `uses`: lines that have the name, ascending.
+    const uint32_t *uses;
+    // How many.
+    size_t uses_len;
+    // Those of `uses` in which it is called.
+    const uint32_t *calls;
+    // How many.
+    size_t calls_len;
+} kb_symbol;
+
+// Options of a verification. Zeros are defaults: begin with `KB_VERIFY_OPTIONS_INIT`.
+typedef struct {
+    // sizeof(kb_verify_options).
+    size_t struct_size;
+    // Not 0: also decode all contents and compare them with each other, some ten times slower.
+    int32_t deep;
+    // Called meanwhile; NULL: nobody.
+    kb_progress_fn progress;
+    // Handed to `progress`.
+    void *progress_data;
+} kb_verify_options;
+
+// A document to add. Zeros are defaults: begin with `KB_NEW_DOCUMENT_INIT`.
+typedef struct {
+    // sizeof(kb_new_document).
+    size_t struct_size;
+    // Its path in the file: "notes/tides.md". The ending says how the bytes are read.
+    kb_str path;
+    // The bytes of the document: UTF-8 text, or those of a file.
+    const void *data;
+    // How many.
+    size_t data_len;
+    // Its title; NULL: its first heading, else its name. It is searched and embedded with the text, so give an empty one
+    // to a text whose name says nothing.
+    kb_str title;
+    // Tags.
+    const kb_str *tags;
+    // How many.
+    size_t tags_len;
+    // More that is stated about it, beside what it states itself.
+    const kb_pair *metadata;
+    // How many.
+    size_t metadata_len;
+    // Modification time of the original, milliseconds since 1970; 0: now.
+    int64_t modified_ms;
+    // Not 0: it takes the place of a document of its path, with its handle and tags.
+    int32_t replace;
+    // Not 0: it is added though it is, or holds, a key or credentials.
+    int32_t include_secrets;
+    // Called while the bytes are read; NULL: nobody.
+    kb_progress_fn progress;
+    // Handed to `progress`.
+    void *progress_data;
+} kb_new_document;
+
+// Options of an index run. Zeros are defaults: begin with `KB_INDEX_OPTIONS_INIT`.
+typedef struct {
+    // sizeof(kb_index_options).
+    size_t struct_size;
+    // Threads; 0: as many as there are cores.
+    uint32_t threads;
+    // A `kb_codec`.
+    int32_t vectors;
+    // Larger files are left out, bytes; 0: 16 MiB.
+    uint64_t max_file_bytes;
+    // Not 0: reads every file anew.
+    int32_t rebuild;
+    // Not 0: compares contents where size and time are the same.
+    int32_t force_hash;
+    // Not 0: removes the documents of folders that are gone.
+    int32_t prune;
+    // 1: files that are, or hold, keys or credentials become documents; -1: they do not; 0: as the file says.
+    int32_t include_secrets;
+    // 1: segments get trigrams; -1: they do not; 0: as the file says.
+    int32_t trigrams;
+    // Which root of the file the folder is, where it moved; NULL: the one that has its path.
+    kb_str root;
+    // Called meanwhile; NULL: nobody.
+    kb_progress_fn progress;
+    // Handed to `progress`.
+    void *progress_data;
+} kb_index_options;
+
+// Options of sealing. Zeros are defaults: begin with `KB_SEAL_OPTIONS_INIT`.
+typedef struct {
+    // sizeof(kb_seal_options).
+    size_t struct_size;
+    // Path of the sealed file; NULL: in place.
+    kb_str output;
+    // A `kb_codec`.
+    int32_t vectors;
+    // Not 0: replaces another .kb at `output`.
+    int32_t replace;
+    // Called meanwhile; NULL: nobody.
+    kb_progress_fn progress;
+    // Handed to `progress`.
+    void *progress_data;
+} kb_seal_options;
+
+// Options of a writer. Zeros are defaults: begin with `KB_WRITER_OPTIONS_INIT`.
+typedef struct {
+    // sizeof(kb_writer_options).
+    size_t struct_size;
+    // A `kb_writer_mode`.
+    int32_t mode;
+    // How long a change waits for another writer, milliseconds; 0: not at all.
+    uint32_t lock_timeout_ms;
+    // Path of a `kb` program of this version, which reads PDF and office documents in confined processes of its own.
+    // NULL, and `in_process` 0: such documents are left out, with a reason that says so.
+    kb_str worker;
+    // Not 0: they are read in this process, which a hostile file can slow, fill with memory or abort. For files that
+    // are trusted.
+    int32_t in_process;
+} kb_writer_options;
+
+// The numbers of a report. Fields that are not of its kind are 0.
+typedef struct {
+    // sizeof(kb_report_view).
+    size_t struct_size;
+    // Documents of the file.
+    uint64_t documents;
+    // Index run: chunks of the file.
+    uint64_t chunks;
+    // Index run: documents that were added.
+    uint64_t added;
+    // Index run: documents that were updated.
+    uint64_t updated;
+    // Index run: documents that were removed.
+    uint64_t removed;
+    // Index run: documents that stayed.
+    uint64_t unchanged;
+    // Index run: files that were left out.
+    uint64_t skipped;
+    // Sealing: bytes of the file before.
+    uint64_t bytes_before;
+    // Sealing: bytes of the sealed file.
+    uint64_t bytes_after;
+    // Sealing: hash of all it holds. Valid until the report is freed.
+    kb_str content_root;
+} kb_report_view;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+// Its status; `KB_OK` for NULL.
+//
+// # Safety
+// `error` is NULL or a live error.
+kb_status kb_error_status(const kb_error *error);
+
+// The stable name of its status, as "DOCUMENT_NOT_FOUND". Static.
+//
+// # Safety
+// `error` is NULL or a live error.
+kb_str kb_error_code(const kb_error *error);
+
+// One sentence that says what happened, for people. Valid until the error is freed.
+//
+// # Safety
+// `error` is NULL or a live error.
+kb_str kb_error_message(const kb_error *error);
+
+// What to do about it, for people; empty where the message says it. Valid until the error is freed.
+//
+// # Safety
+// `error` is NULL or a live error.
+kb_str kb_error_hint(const kb_error *error);
+
+// Frees an error and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `error` is NULL or points to NULL or to a live error.
+void kb_error_free(kb_error **error);
+
+// The stable name of a status, as other fronts have it: "DOCUMENT_NOT_FOUND". Static, ends with NUL; empty for a number
+// that is none.
+const char *kb_status_name(int32_t status);
+
+// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last one, which is not counted.
+//
+// # Safety
+// `text` is NULL or a live text.
+kb_str kb_text_str(const kb_text *text);
+
+// Frees a text and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `text` is NULL or points to NULL or to a live text.
+void kb_text_free(kb_text **text);
+
+// Answers a request that is one JSON object with one JSON object, whose parts are those of `kb --json`. `file` is for
+// calls that read, `writer` for those that write; the other one may be NULL. `progress` is NULL or called meanwhile with
+// `progress_data`. `{"call": "help"}` lists the calls with the names of their arguments:
+//
+//     {"call": "search", "query": "why does the sea rise", "k": 3}
+//     {"call": "text", "document": "tides.md", "lines": "10-20"}
+//     {"call": "add", "path": "notes/tides.md", "text": "The moon pulls the sea."}
+//
+// Errors: `KB_INVALID_ARGUMENT` for a request that is no JSON object, and for an argument that the call does not have;
+// `KB_NOT_BUILT` for a call that this library lacks; those of the functions of the same name.
+//
+// # Safety
+// The handles are NULL or open; `request` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_call(const kb *file,
+                  kb_writer *writer,
+                  kb_str request,
+                  kb_progress_fn progress,
+                  void *progress_data,
+                  kb_text **out,
+                  kb_error **err);
+
+// Looks a document up by path, handle, title, or the end of its path. The result has that one.
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
+//
+// # Safety
+// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_find_document(const kb *file, kb_str name, kb_documents **out, kb_error **err);
+
+// Documents in the order of their path bytes, from the first path behind `after` (NULL: from the first one). At most
+// `limit` of them; 0: 10000, which is the most. The next call takes the last path as `after`; an empty result is the
+// end.
+//
+// # Safety
+// As for `kb_find_document`.
+kb_status kb_list_documents(const kb *file,
+                            kb_str after,
+                            size_t limit,
+                            kb_documents **out,
+                            kb_error **err);
+
+// How many documents there are; 0 for NULL.
+//
+// # Safety
+// `documents` is NULL or live.
+size_t kb_documents_len(const kb_documents *documents);
+
+// Fills `out` with one document: `kb_document document = KB_DOCUMENT_INIT;`
+//
+// Errors: `KB_INVALID_ARGUMENT` for an index from `kb_documents_len` on.
+//
+// # Safety
+// `documents` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_documents_get(const kb_documents *documents,
+                           size_t index,
+                           kb_document *out,
+                           kb_error **err);
+
+// Frees documents and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `documents` is NULL or points to NULL or to live documents.
+void kb_documents_free(kb_documents **documents);
+
+// The vectors of some texts in the built-in model, each of unit length, or zeros where the model knows nothing in its
+// text. `role` is a `kb_text_role`. About a microsecond for each word.
+//
+// Errors: `KB_INVALID_ARGUMENT`; `KB_NOT_BUILT` in a library without the model.
+//
+// # Safety
+// `len` texts at `texts` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_embed(const kb_str *texts,
+                   size_t len,
+                   int32_t role,
+                   kb_vectors **out,
+                   kb_error **err);
+
+// Their numbers, one vector after the other; the dimensions go to `dim`, the count of vectors to `len`, where they are
+// not NULL. NULL for NULL. Valid until the vectors are freed.
+//
+// # Safety
+// `vectors` is NULL or live; `len` and `dim` are NULL or may be written.
+const float *kb_vectors_data(const kb_vectors *vectors,
+                             size_t *len,
+                             size_t *dim);
+
+// Frees vectors and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `vectors` is NULL or points to NULL or to live vectors.
+void kb_vectors_free(kb_vectors **vectors);
+
+// How many hits there are; 0 for NULL.
+//
+// # Safety
+// `hits` is NULL or live.
+size_t kb_hits_len(const kb_hits *hits);
+
+// Fills `out` with one hit. `out->struct_size` is set before: `kb_hit hit = KB_HIT_INIT;`
+//
+// Errors: `KB_INVALID_ARGUMENT` for an index from `kb_hits_len` on.
+//
+// # Safety
+// `hits` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_hits_get(const kb_hits *hits, size_t index, kb_hit *out, kb_error **err);
+
+// Fills `out` with what is known of the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
+//
+// # Safety
+// As for `kb_hits_get`.
+kb_status kb_hits_about(const kb_hits *hits,
+                        kb_hits_summary *out,
+                        kb_error **err);
+
+// Frees hits and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `hits` is NULL or points to NULL or to live hits.
+void kb_hits_free(kb_hits **hits);
+
+// What a file holds. The call "info" of `kb_call` says more.
+//
+// # Safety
+// `file` is an open file; `out` and `err` are NULL or may be written.
+kb_status kb_get_info(const kb *file, kb_info **out, kb_error **err);
+
+// Fills `out`: `kb_info_view view = KB_INFO_VIEW_INIT;`
+//
+// # Safety
+// `info` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_info_get(const kb_info *info, kb_info_view *out, kb_error **err);
+
+// Frees an info and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `info` is NULL or points to NULL or to a live info.
+void kb_info_free(kb_info **info);
+
+// Version of the library with NUL at the end: that of KB_VERSION, where header and library belong together. Static.
+const char *kb_version(void);
+
+// `KB_ABI_VERSION` of the library, to compare with that of the header.
+uint32_t kb_abi_version(void);
+
+// What this build of the library has, as bits of `kb_feature`.
+uint32_t kb_features(void);
+
+// Opens a file. Milliseconds, whatever its size: it is mapped, not read.
+//
+// Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`.
+//
+// # Safety
+// `path` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_open(kb_str path, kb **out, kb_error **err);
+
+// Opens the bytes of a file that lies in memory, in an archive or in an executable. They are copied.
+//
+// Errors: as those of `kb_open`.
+//
+// # Safety
+// `len` bytes at `data` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_open_bytes(const uint8_t *data,
+                        size_t len,
+                        kb **out,
+                        kb_error **err);
+
+// Closes a file and sets the pointer to NULL, so that a second close does nothing. Results that came from it stay.
+// Nothing happens where either pointer is NULL.
+//
+// Errors: `KB_IN_USE` while another thread, or the caller of this callback, is in a call with it: it stays open.
+//
+// # Safety
+// `file` is NULL or points to NULL or to an open file; `err` is NULL or may be written.
+kb_status kb_close(kb **file,
+                   kb_error **err);
+
+// The outline of a document, in reading order; empty where it has none.
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
+//
+// # Safety
+// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_get_outline(const kb *file, kb_str name, kb_sections **out, kb_error **err);
+
+// How many sections there are; 0 for NULL.
+//
+// # Safety
+// `sections` is NULL or live.
+size_t kb_sections_len(const kb_sections *sections);
+
+// Fills `out` with one section: `kb_section section = KB_SECTION_INIT;`
+//
+// Errors: `KB_INVALID_ARGUMENT` for an index from `kb_sections_len` on.
+//
+// # Safety
+// `sections` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_sections_get(const kb_sections *sections,
+                          size_t index,
+                          kb_section *out,
+                          kb_error **err);
+
+// Frees sections and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `sections` is NULL or points to NULL or to live sections.
+void kb_sections_free(kb_sections **sections);
+
+// The pages, sheets or slides of a document. Their text is `kb_get_text` of their lines; cells with their values are
+// the calls "sheet" and "pages" of `kb_call`.
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_UNSUPPORTED_DOCUMENT_TYPE`.
+//
+// # Safety
+// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_get_parts(const kb *file,
+                       kb_str name,
+                       kb_parts **out,
+                       kb_error **err);
+
+// How many parts there are; 0 for NULL.
+//
+// # Safety
+// `parts` is NULL or live.
+size_t kb_parts_len(const kb_parts *parts);
+
+// Fills `out` with one part: `kb_part part = KB_PART_INIT;`
+//
+// Errors: `KB_INVALID_ARGUMENT` for an index from `kb_parts_len` on.
+//
+// # Safety
+// `parts` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_parts_get(const kb_parts *parts, size_t index, kb_part *out, kb_error **err);
+
+// Frees parts and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `parts` is NULL or points to NULL or to live parts.
+void kb_parts_free(kb_parts **parts);
+
+// Searches a file for a query: words, a question, or an identifier, with the operators `"phrase"`, `+word`, `-word`,
+// `title:`, `path:` and `tag:`. About a millisecond for 100000 chunks.
+//
+// Errors: `KB_INVALID_ARGUMENT` (an empty query, a number out of range), `KB_FOLDER_NOT_FOUND`,
+// `KB_EMBEDDING_MODEL_UNAVAILABLE` (only with `KB_MODE_SEMANTIC`), `KB_INVALID_CONTINUATION_TOKEN`,
+// `KB_CONTINUATION_STALE`, `KB_CANCELLED`, `KB_DAMAGED`, `KB_SNAPSHOT_EXPIRED`.
+//
+// # Safety
+// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
+kb_status kb_search(const kb *file,
+                    kb_str query,
+                    const kb_search_options *options,
+                    kb_hits **out,
+                    kb_error **err);
+
+// Searches several files at once, up to 64: scores are comparable, `file` of a hit is the position of its file.
+//
+// Errors: as those of `kb_search`.
+//
+// # Safety
+// As for `kb_search`; `files` are open.
+kb_status kb_search_files(const kb *const *files,
+                          size_t files_len,
+                          kb_str query,
+                          const kb_search_options *options,
+                          kb_hits **out,
+                          kb_error **err);
+
+// Finds symbols by name, kind, language, path, or by the names that they use. By name, not by scope: two functions of
+// one name are one to it.
+//
+// Errors: `KB_INVALID_ARGUMENT`, `KB_INVALID_CONTINUATION_TOKEN`, `KB_CONTINUATION_STALE`.
+//
+// # Safety
+// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
+kb_status kb_find_symbols(const kb *file,
+                          const kb_symbols_options *options,
+                          kb_symbols **out,
+                          kb_error **err);
+
+// How many symbols there are in this result; 0 for NULL.
+//
+// # Safety
+// `symbols` is NULL or live.
+size_t kb_symbols_len(const kb_symbols *symbols);
+
+// How many symbols there are on all pages; 0 for NULL.
+//
+// # Safety
+// `symbols` is NULL or live.
+uint64_t kb_symbols_total(const kb_symbols *symbols);
+
+// Continues the result, as `cursor` of the same options; empty: it ends here. Valid until the symbols are freed.
+//
+// # Safety
+// `symbols` is NULL or live.
+kb_str kb_symbols_next(const kb_symbols *symbols);
+
+// Fills `out` with one symbol: `kb_symbol symbol = KB_SYMBOL_INIT;`
+//
+// Errors: `KB_INVALID_ARGUMENT` for an index from `kb_symbols_len` on.
+//
+// # Safety
+// `symbols` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_symbols_get(const kb_symbols *symbols, size_t index, kb_symbol *out, kb_error **err);
+
+// Frees symbols and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `symbols` is NULL or points to NULL or to live symbols.
+void kb_symbols_free(kb_symbols **symbols);
+
+// The text of a document, or of some of its lines: `first_line` to `last_line`, from 1, both included; 0 and 0: all of
+// it; a `last_line` of 0: to the end. `name` is a path, a handle or a title; it may carry lines itself: "a.md:10-20".
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 64 MiB
+// at once.
+//
+// # Safety
+// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
+kb_status kb_get_text(const kb *file,
+                      kb_str name,
+                      uint32_t first_line,
+                      uint32_t last_line,
+                      kb_text **out,
+                      kb_error **err);
+
+// The text of a section of a document, by its number ("2.1") or title.
+//
+// Errors: as those of `kb_get_text`, and `KB_SECTION_NOT_FOUND`.
+//
+// # Safety
+// As for `kb_get_text`.
+kb_status kb_get_section_text(const kb *file,
+                              kb_str name,
+                              kb_str section,
+                              kb_text **out,
+                              kb_error **err);
+
+// Compares a file with its checksums: 6 GB a second in memory. It succeeds where it could look at everything;
+// `kb_problems_len` says how much is wrong.
+//
+// Errors: `KB_CANCELLED`, `KB_SNAPSHOT_EXPIRED`, `KB_IO`.
+//
+// # Safety
+// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
+kb_status kb_verify(const kb *file,
+                    const kb_verify_options *options,
+                    kb_problems **out,
+                    kb_error **err);
+
+// How many problems there are; 0: the file is good.
+//
+// # Safety
+// `problems` is NULL or live.
+size_t kb_problems_len(const kb_problems *problems);
+
+// One problem, as a sentence; empty for an index from `kb_problems_len` on. Valid until the problems are freed.
+//
+// # Safety
+// `problems` is NULL or live.
+kb_str kb_problems_get(const kb_problems *problems,
+                       size_t index);
+
+// Frees problems and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `problems` is NULL or points to NULL or to live problems.
+void kb_problems_free(kb_problems **problems);
+
+// Adds a document with the next commit: it is read and cut into chunks now.
+//
+// Errors: `KB_INVALID_ARGUMENT` (a path that is none, secrets), `KB_DOCUMENT_EXISTS`, `KB_INDEX_LOCKED`, `KB_ENCRYPTED`,
+// `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`, `KB_FILE_TOO_LARGE`, `KB_CANCELLED`,
+// `KB_IN_USE`.
+//
+// # Safety
+// `writer` is an open writer; `document` and what it points to may be read; `err` is NULL or may be written.
+kb_status kb_writer_add(kb_writer *writer,
+                        const kb_new_document *document,
+                        kb_error **err);
+
+// Removes a document with the next commit, by path, handle or title.
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INDEX_LOCKED`, `KB_IN_USE`.
+//
+// # Safety
+// `writer` is an open writer; `name` may be read; `err` is NULL or may be written.
+kb_status kb_writer_remove(kb_writer *writer, kb_str name, kb_error **err);
+
+// Gives tags to a document and takes others with the next commit.
+//
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (a tag that is none),
+// `KB_INDEX_LOCKED`, `KB_IN_USE`.
+//
+// # Safety
+// `writer` is an open writer; `name` and the tags may be read; `err` is NULL or may be written.
+kb_status kb_writer_tag(kb_writer *writer,
+                        kb_str name,
+                        const kb_str *add,
+                        size_t add_len,
+                        const kb_str *remove,
+                        size_t remove_len,
+                        kb_error **err);
+
+// Makes what was changed durable and visible to readers, as one step. `progress` is NULL or called meanwhile with
+// `progress_data`.
+//
+// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`; the last commit stands.
+//
+// # Safety
+// `writer` is an open writer; `err` is NULL or may be written.
+kb_status kb_writer_commit(kb_writer *writer,
+                           kb_progress_fn progress,
+                           void *progress_data,
+                           kb_error **err);
+
+// Forgets what was changed since the last commit, and lets other writers have the file.
+//
+// Errors: `KB_IN_USE`.
+//
+// # Safety
+// `writer` is an open writer; `err` is NULL or may be written.
+kb_status kb_writer_rollback(kb_writer *writer, kb_error **err);
+
+// Reads folders and files: what changed since the last run, and nothing else. A commit of its own, which also has what
+// waited; readers see it when it is whole.
+//
+// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
+// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
+//
+// # Safety
+// `writer` is an open writer; all else may be read, `out` and `err` written, where they are not NULL.
+kb_status kb_writer_index(kb_writer *writer,
+                          const kb_str *paths,
+                          size_t paths_len,
+                          const kb_index_options *options,
+                          kb_report **out,
+                          kb_error **err);
+
+// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+//
+// Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
+// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.
+//
+// # Safety
+// As for `kb_writer_index`.
+kb_status kb_writer_seal(kb_writer *writer,
+                         const kb_seal_options *options,
+                         kb_report **out,
+                         kb_error **err);
+
+// Opens a file for writing. A new file is there from the first commit on.
+//
+// Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`; `KB_NOT_BUILT` in a library
+// that only reads.
+//
+// # Safety
+// `path` may be read; `options`, `out` and `err` are NULL or may be read and written.
+kb_status kb_writer_open(kb_str path,
+                         const kb_writer_options *options,
+                         kb_writer **out,
+                         kb_error **err);
+
+// Closes a writer and sets the pointer to NULL, so that a second close does nothing. What was not committed is lost.
+// Nothing happens where either pointer is NULL.
+//
+// Errors: `KB_IN_USE` during a call with it: it stays open.
+//
+// # Safety
+// `writer` is NULL or points to NULL or to an open writer; `err` is NULL or may be written.
+kb_status kb_writer_close(kb_writer **writer,
+                          kb_error **err);
+
+// How many documents the next commit changes; 0 for NULL, and during a call with it.
+//
+// # Safety
+// `writer` is NULL or open.
+size_t kb_writer_pending(const kb_writer *writer);
+
+// Fills `out`: `kb_report_view view = KB_REPORT_VIEW_INIT;`
+//
+// # Safety
+// `report` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
+kb_status kb_report_get(const kb_report *report, kb_report_view *out, kb_error **err);
+
+// The report as `kb index --json` and `kb seal --json` print it, with every document that changed and every file that
+// was left out. Valid until the report is freed; empty for NULL.
+//
+// # Safety
+// `report` is NULL or live.
+kb_str kb_report_json(const kb_report *report);
+
+// Frees a report and sets the pointer to NULL. Nothing happens where either is NULL.
+//
+// # Safety
+// `report` is NULL or points to NULL or to a live report.
+void kb_report_free(kb_report **report);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* KB_H */
+
+#ifdef __cplusplus
+/* A text that is written out in the program. */
+#define KB_STR(literal) (kb_str{"" literal, sizeof(literal) - 1})
+#else
+/* A text that is written out in the program. */
+#define KB_STR(literal) ((kb_str){"" literal, sizeof(literal) - 1})
+#endif
+
+/* A text that ends with NUL; none for NULL. */
+static inline kb_str kb_str_from(const char *text) {
+    kb_str str;
+    str.ptr = text;
+    str.len = text ? strlen(text) : 0;
+    return str;
+}
+
+#define KB_SEARCH_OPTIONS_INIT {sizeof(kb_search_options)}
+#define KB_SYMBOLS_OPTIONS_INIT {sizeof(kb_symbols_options)}
+#define KB_VERIFY_OPTIONS_INIT {sizeof(kb_verify_options)}
+#define KB_WRITER_OPTIONS_INIT {sizeof(kb_writer_options)}
+#define KB_INDEX_OPTIONS_INIT {sizeof(kb_index_options)}
+#define KB_SEAL_OPTIONS_INIT {sizeof(kb_seal_options)}
+#define KB_NEW_DOCUMENT_INIT {sizeof(kb_new_document)}
+#define KB_HIT_INIT {sizeof(kb_hit)}
+#define KB_HITS_SUMMARY_INIT {sizeof(kb_hits_summary)}
+#define KB_DOCUMENT_INIT {sizeof(kb_document)}
+#define KB_SECTION_INIT {sizeof(kb_section)}
+#define KB_PART_INIT {sizeof(kb_part)}
+#define KB_SYMBOL_INIT {sizeof(kb_symbol)}
+#define KB_INFO_VIEW_INIT {sizeof(kb_info_view)}
+#define KB_REPORT_VIEW_INIT {sizeof(kb_report_view)}

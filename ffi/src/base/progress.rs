@@ -1,0 +1,93 @@
+//! Progress of long calls, and how a caller stops them.
+
+use std::ffi::c_void;
+use std::ops::ControlFlow;
+
+use kb_engine::{Progress, Stage};
+
+/// What a long call is doing.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(non_camel_case_types)]
+pub enum kb_stage {
+    /// Listing files and comparing them with the documents; the totals are not known yet.
+    Walk = 0,
+    /// Reading, cutting, embedding and storing files.
+    Index = 1,
+    /// Writing indexes and the commit of an index run.
+    Write = 2,
+    /// Merging segments after a commit, which stays.
+    Merge = 3,
+    /// Writing a sealed file.
+    Seal = 4,
+    /// Comparing a file with its checksums.
+    Verify = 5,
+    /// Writing the changes of a commit.
+    Commit = 6,
+    /// Searching.
+    Search = 7,
+}
+
+/// How far a long call is. Numbers grow within a stage; each stage starts at 0.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(non_camel_case_types)]
+pub struct kb_progress {
+    /// Bytes of this struct as the library has it.
+    pub struct_size: usize,
+    /// A `kb_stage`; later versions may have more.
+    pub stage: i32,
+    /// Files or documents done in this stage.
+    pub files_done: u64,
+    /// Files or documents in all; 0 while that is not known.
+    pub files_total: u64,
+    /// Bytes done in this stage.
+    pub bytes_done: u64,
+    /// Bytes in all; 0 while that is not known.
+    pub bytes_total: u64,
+}
+
+/// Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
+/// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. `progress` is valid during
+/// the callback. It may use other handles, but not close or change the one that called it, and it must return: no
+/// exception or `longjmp` may leave it.
+#[allow(non_camel_case_types)]
+pub type kb_progress_fn =
+    Option<unsafe extern "C" fn(progress: *const kb_progress, data: *mut c_void) -> i32>;
+
+/// Who listens to a call.
+pub(crate) struct Listener {
+    pub(crate) callback: kb_progress_fn,
+    pub(crate) data: *mut c_void,
+}
+
+impl Listener {
+    /// Tells the caller, and asks whether to go on.
+    pub(crate) fn tell(&self, progress: &Progress) -> ControlFlow<()> {
+        let Some(callback) = self.callback else {
+            return ControlFlow::Continue(());
+        };
+        let progress = kb_progress {
+            struct_size: size_of::<kb_progress>(),
+            stage: match progress.stage {
+                Stage::Walk => kb_stage::Walk,
+                Stage::Index => kb_stage::Index,
+                Stage::Write => kb_stage::Write,
+                Stage::Merge => kb_stage::Merge,
+                Stage::Seal => kb_stage::Seal,
+                Stage::Verify => kb_stage::Verify,
+                Stage::Commit => kb_stage::Commit,
+                _ => kb_stage::Search,
+            } as i32,
+            files_done: progress.files_done,
+            files_total: progress.files_total,
+            bytes_done: progress.bytes_done,
+            bytes_total: progress.bytes_total,
+        };
+        // SAFETY: the caller gave the function with this data, for calls on this thread until this call ends.
+        match unsafe { callback(&raw const progress, self.data) } {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Statuses: the codes of the engine as numbers, which are fixed for ever.
+
+use std::ffi::{CStr, c_char};
+
+use kb_engine::Error;
+
+use crate::base::panic::infallible;
+
+/// What a call came to: `KB_OK`, or a number below 0 for each kind of error. A number is never given to another kind;
+/// later versions add numbers, so treat those that you do not know as errors.
+#[repr(i32)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(non_camel_case_types)]
+pub enum kb_status {
+    /// It succeeded.
+    Ok = 0,
+    /// A path that was given does not exist.
+    PathNotFound = -1,
+    /// A path is outside the folders that may be indexed.
+    PathNotAllowed = -2,
+    /// The system refused an operation on a file.
+    Io = -3,
+    /// The storage under an open file failed: the disk is full, for example. The last commit stands.
+    Storage = -4,
+    /// The file is something else than a .kb.
+    NotAKb = -5,
+    /// The file has a format that this library does not read.
+    FormatUnsupported = -6,
+    /// Bytes of the file contradict its format or their checksum.
+    Damaged = -7,
+    /// Another process, or another writer of this one, writes the file.
+    IndexLocked = -8,
+    /// The file was moved or replaced while it was written.
+    FileReplaced = -9,
+    /// Replacing the output would lose something else.
+    NotReplaceable = -10,
+    /// The output is another .kb.
+    OutputExists = -11,
+    /// A writer was used after a fork.
+    ForkedWriter = -12,
+    /// The file changed faster than it could be read.
+    SnapshotExpired = -13,
+    /// An earlier write of this writer failed.
+    WriterFailed = -14,
+    /// An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
+    InvalidArgument = -15,
+    /// A pattern is no regular expression that can be searched for.
+    InvalidRegex = -16,
+    /// No document of that name.
+    DocumentNotFound = -17,
+    /// Several documents of that name.
+    AmbiguousDocument = -18,
+    /// No section of that name, or several.
+    SectionNotFound = -19,
+    /// No sheet of that name.
+    SheetNotFound = -20,
+    /// A sheet was named of a table without sheets.
+    CsvNoSheets = -21,
+    /// The document has no pages, sheets or slides.
+    UnsupportedDocumentType = -22,
+    /// No folder of that name.
+    FolderNotFound = -23,
+    /// A document of that path is already there.
+    DocumentExists = -24,
+    /// Lines, pages, slides or cells outside a document.
+    InvalidRange = -25,
+    /// The cursor does not belong to this request.
+    InvalidContinuationToken = -26,
+    /// The file changed since the cursor was given.
+    ContinuationStale = -27,
+    /// This library does not have the embedding model of the file.
+    EmbeddingModelUnavailable = -28,
+    /// Nothing is left of a folder that was indexed.
+    RootVanished = -29,
+    /// More bytes or items than the format can hold.
+    FileTooLarge = -30,
+    /// The document is encrypted.
+    Encrypted = -31,
+    /// The document is too much for its reader.
+    ExtractionLimit = -32,
+    /// The reader of the document failed.
+    ExtractionFailed = -33,
+    /// The document needs a worker process, and there is none.
+    NoExtractionWorker = -34,
+    /// A progress callback stopped the call.
+    Cancelled = -35,
+    /// A defect of this library, stopped at its boundary. Please report it.
+    Panic = -100,
+    /// The handle is in use: another thread is in a call with it, or this call comes from one of its callbacks.
+    InUse = -101,
+    /// This build of the library lacks what was asked for: see `kb_features`.
+    NotBuilt = -102,
+}
+
+/// Statuses of this library alone, and their names.
+const OWN: [(kb_status, &CStr); 4] = [
+    (kb_status::Ok, c"OK"),
+    (kb_status::Panic, c"PANIC"),
+    (kb_status::InUse, c"IN_USE"),
+    (kb_status::NotBuilt, c"NOT_BUILT"),
+];
+
+/// Statuses of the codes of the engine.
+const OF_CODES: [(kb_status, &CStr); Error::CODES.len()] = [
+    (kb_status::PathNotFound, c"PATH_NOT_FOUND"),
+    (kb_status::PathNotAllowed, c"PATH_NOT_ALLOWED"),
+    (kb_status::Io, c"IO"),
+    (kb_status::Storage, c"STORAGE"),
+    (kb_status::NotAKb, c"NOT_A_KB"),
+    (kb_status::FormatUnsupported, c"FORMAT_UNSUPPORTED"),
+    (kb_status::Damaged, c"DAMAGED"),
+    (kb_status::IndexLocked, c"INDEX_LOCKED"),
+    (kb_status::FileReplaced, c"FILE_REPLACED"),
+    (kb_status::NotReplaceable, c"NOT_REPLACEABLE"),
+    (kb_status::OutputExists, c"OUTPUT_EXISTS"),
+    (kb_status::ForkedWriter, c"FORKED_WRITER"),
+    (kb_status::SnapshotExpired, c"SNAPSHOT_EXPIRED"),
+    (kb_status::WriterFailed, c"WRITER_FAILED"),
+    (kb_status::InvalidArgument, c"INVALID_ARGUMENT"),
+    (kb_status::InvalidRegex, c"INVALID_REGEX"),
+    (kb_status::DocumentNotFound, c"DOCUMENT_NOT_FOUND"),
+    (kb_status::AmbiguousDocument, c"AMBIGUOUS_DOCUMENT"),
+    (kb_status::SectionNotFound, c"SECTION_NOT_FOUND"),
+    (kb_status::SheetNotFound, c"SHEET_NOT_FOUND"),
+    (kb_status::CsvNoSheets, c"CSV_NO_SHEETS"),
+    (
+        kb_status::UnsupportedDocumentType,
+        c"UNSUPPORTED_DOCUMENT_TYPE",
+    ),
+    (kb_status::FolderNotFound, c"FOLDER_NOT_FOUND"),
+    (kb_status::DocumentExists, c"DOCUMENT_EXISTS"),
+    (kb_status::InvalidRange, c"INVALID_RANGE"),
+    (
+        kb_status::InvalidContinuationToken,
+        c"INVALID_CONTINUATION_TOKEN",
+    ),
+    (kb_status::ContinuationStale, c"CONTINUATION_STALE"),
+    (
+        kb_status::EmbeddingModelUnavailable,
+        c"EMBEDDING_MODEL_UNAVAILABLE",
+    ),
+    (kb_status::RootVanished, c"ROOT_VANISHED"),
+    (kb_status::FileTooLarge, c"FILE_TOO_LARGE"),
+    (kb_status::Encrypted, c"ENCRYPTED"),
+    (kb_status::ExtractionLimit, c"EXTRACTION_LIMIT"),
+    (kb_status::ExtractionFailed, c"EXTRACTION_FAILED"),
+    (kb_status::NoExtractionWorker, c"NO_EXTRACTION_WORKER"),
+    (kb_status::Cancelled, c"CANCELLED"),
+];
+
+// The table follows the engine: another number of codes does not compile, another name neither.
+const _: () = {
+    let (mut ours, mut theirs) = (OF_CODES.as_slice(), Error::CODES.as_slice());
+    while let ([(_, name), more @ ..], [code, others @ ..]) = (ours, theirs) {
+        let (mut name, mut code) = (name.to_bytes(), code.as_bytes());
+        assert!(name.len() == code.len());
+        while let ([one, names @ ..], [other, codes @ ..]) = (name, code) {
+            assert!(*one == *other);
+            (name, code) = (names, codes);
+        }
+        (ours, theirs) = (more, others);
+    }
+};
+
+impl kb_status {
+    /// The status of a code of the engine.
+    pub(crate) fn of_code(code: &str) -> kb_status {
+        let found = OF_CODES
+            .iter()
+            .find(|(_, name)| name.to_bytes() == code.as_bytes());
+        found.map_or(kb_status::Panic, |(status, _)| *status)
+    }
+
+    /// Its stable name, the code of the engine.
+    pub(crate) fn name(self) -> &'static CStr {
+        let mut all = OWN.iter().chain(&OF_CODES);
+        all.find(|(status, _)| *status == self)
+            .map_or(c"", |(_, name)| name)
+    }
+}
+
+/// The stable name of a status, as other fronts have it: "DOCUMENT_NOT_FOUND". Static, ends with NUL; empty for a number
+/// that is none.
+#[unsafe(no_mangle)]
+pub extern "C" fn kb_status_name(status: i32) -> *const c_char {
+    infallible(c"".as_ptr(), || {
+        let mut all = OWN.iter().chain(&OF_CODES);
+        all.find(|(known, _)| *known as i32 == status)
+            .map_or(c"", |(_, name)| name)
+            .as_ptr()
+    })
+}

@@ -1,0 +1,169 @@
+//! Requests of searches.
+
+use kb_engine::{
+    Class, Filters, Mode, RegexOutput, RegexRequest, Request, Scope, Sort, SymbolKind,
+    SymbolRelation, SymbolsRequest,
+};
+
+use crate::base::fault::Fault;
+use crate::call::arguments::Arguments;
+
+/// Arguments of a filter.
+fn filters(arguments: &mut Arguments) -> Result<Filters, Fault> {
+    let classes = Class::ALL.map(Class::name);
+    let mut filters = Filters::new()
+        .paths(arguments.texts("path")?)
+        .folders(arguments.texts("folder")?)
+        .types(arguments.texts("type")?)
+        .languages(arguments.texts("lang")?)
+        .tags(arguments.texts("tag")?)
+        .symbol_names(arguments.texts("symbol")?)
+        .symbol_kinds(kinds(arguments)?)
+        .classes(arguments.named("class", Class::from_name, &classes)?);
+    if let Some(since) = arguments.time("since_ms")? {
+        filters = filters.modified_since_ms(since);
+    }
+    Ok(filters)
+}
+
+fn kinds(arguments: &mut Arguments) -> Result<Vec<SymbolKind>, Fault> {
+    let names = SymbolKind::ALL.map(SymbolKind::name);
+    arguments.named("kind", SymbolKind::from_name, &names)
+}
+
+/// The single value of a name, if it is there.
+fn one<T>(name: &'static str, values: Vec<T>) -> Result<Option<T>, Fault> {
+    if values.len() > 1 {
+        return Err(Fault::argument(name, "one value is allowed"));
+    }
+    Ok(values.into_iter().next())
+}
+
+/// Arguments of "search".
+pub(crate) const SEARCH: &[&str] = &[
+    "query",
+    "k",
+    "mode",
+    "scope",
+    "sort",
+    "min_score",
+    "plain",
+    "no_join",
+    "smart_context",
+    "lines",
+    "before",
+    "after",
+    "explain",
+    "path",
+    "folder",
+    "type",
+    "lang",
+    "tag",
+    "symbol",
+    "kind",
+    "class",
+    "since_ms",
+    "max_tokens",
+    "continue",
+];
+
+/// The request of "search".
+pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
+    let mut request = Request::new(arguments.required("query")?);
+    let modes = Mode::ALL.map(Mode::name);
+    let scopes = Scope::ALL.map(Scope::name);
+    let sorts = Sort::ALL.map(Sort::name);
+    let mode = arguments.named("mode", Mode::from_name, &modes)?;
+    let scope = arguments.named("scope", Scope::from_name, &scopes)?;
+    let sort = arguments.named("sort", Sort::from_name, &sorts)?;
+    request.mode = one("mode", mode)?.unwrap_or_default();
+    request.scope = one("scope", scope)?.unwrap_or_default();
+    request.sort = one("sort", sort)?.unwrap_or_default();
+    request.k = arguments.small("k")?.unwrap_or(request.k);
+    request.min_score = arguments.float("min_score")?.unwrap_or(0.0) as f32;
+    request.plain = arguments.flag("plain")?;
+    request.join = !arguments.flag("no_join")?;
+    request.smart_context = arguments.flag("smart_context")?;
+    request.max_lines = arguments.small("lines")?;
+    let before = arguments.small("before")?.unwrap_or(0);
+    request.context_lines = (before, arguments.small("after")?.unwrap_or(0));
+    request.explain = arguments.flag("explain")?;
+    request.filters = filters(arguments)?;
+    request.page = arguments.page()?;
+    Ok(request)
+}
+
+/// Arguments of "regex".
+pub(crate) const REGEX: &[&str] = &[
+    "pattern",
+    "k",
+    "output",
+    "ignore_case",
+    "word",
+    "literal",
+    "multiline",
+    "document",
+    "path",
+    "folder",
+    "type",
+    "lang",
+    "tag",
+    "symbol",
+    "kind",
+    "class",
+    "since_ms",
+    "max_tokens",
+    "continue",
+];
+
+/// The request of "regex".
+pub(crate) fn regex(arguments: &mut Arguments) -> Result<RegexRequest, Fault> {
+    let mut request = RegexRequest::new(arguments.required("pattern")?);
+    let output = |name: &str| match name {
+        "lines" => Some(RegexOutput::Lines),
+        "counts" => Some(RegexOutput::Counts),
+        "documents" => Some(RegexOutput::Documents),
+        _ => None,
+    };
+    let output = arguments.named("output", output, &["lines", "counts", "documents"])?;
+    request.output = one("output", output)?.unwrap_or_default();
+    request.k = arguments.small("k")?.unwrap_or(request.k);
+    request.ignore_case = arguments.flag("ignore_case")?;
+    request.whole_words = arguments.flag("word")?;
+    request.literal = arguments.flag("literal")?;
+    request.multi_line = arguments.flag("multiline")?;
+    request.documents = arguments.texts("document")?;
+    request.filters = filters(arguments)?;
+    request.page = arguments.page()?;
+    Ok(request)
+}
+
+/// Arguments of "symbols".
+pub(crate) const SYMBOLS: &[&str] = &[
+    "name",
+    "uses",
+    "used_by",
+    "kind",
+    "lang",
+    "path",
+    "k",
+    "max_tokens",
+    "continue",
+];
+
+/// The request of "symbols".
+pub(crate) fn symbols(arguments: &mut Arguments) -> Result<SymbolsRequest, Fault> {
+    let mut request = SymbolsRequest::new().kinds(kinds(arguments)?);
+    request.filters = Filters::new()
+        .languages(arguments.texts("lang")?)
+        .paths(arguments.texts("path")?);
+    request.name = arguments.text("name")?;
+    request.relation = match (arguments.text("uses")?, arguments.text("used_by")?) {
+        (Some(_), Some(_)) => return Err(Fault::argument("uses", "it excludes used_by")),
+        (Some(name), None) => Some(SymbolRelation::Uses(name)),
+        (None, name) => name.map(SymbolRelation::UsedBy),
+    };
+    request.k = arguments.small("k")?.unwrap_or(request.k);
+    request.page = arguments.page()?;
+    Ok(request)
+}

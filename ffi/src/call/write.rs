@@ -1,0 +1,149 @@
+//! Calls that write.
+
+use std::path::PathBuf;
+
+use kb_engine::{IndexOptions, SealOptions, VectorCodec};
+use kb_json::Object;
+
+use crate::base::fault::Fault;
+use crate::base::progress::Listener;
+use crate::call::arguments::Arguments;
+use crate::call::table::Call;
+use crate::writer::Writer;
+use crate::writer::document::NewDocument;
+
+/// What answers a call.
+type Answer = fn(&Writer, &mut Arguments, &Listener) -> Result<String, Fault>;
+
+/// The calls with the names of their arguments, in the order of the alphabet.
+pub(crate) const CALLS: [Call<Answer>; 7] = [
+    (
+        "add",
+        &[
+            "path",
+            "text",
+            "title",
+            "tags",
+            "metadata",
+            "modified_ms",
+            "replace",
+            "include_secrets",
+        ],
+        add,
+    ),
+    ("commit", &[], commit),
+    (
+        "index",
+        &[
+            "paths",
+            "threads",
+            "max_file_bytes",
+            "rebuild",
+            "force_hash",
+            "prune",
+            "include_secrets",
+            "trigrams",
+            "root",
+            "vectors",
+        ],
+        index,
+    ),
+    ("remove", &["document"], remove),
+    ("rollback", &[], rollback),
+    ("seal", &["output", "vectors", "replace"], seal),
+    ("tag", &["document", "add", "remove"], tag),
+];
+
+fn add(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
+    let (path, text) = (arguments.required("path")?, arguments.required("text")?);
+    let (title, tags) = (arguments.text("title")?, arguments.texts("tags")?);
+    let metadata = arguments.pairs("metadata")?;
+    let document = NewDocument {
+        path: &path,
+        data: text.as_bytes(),
+        title: title.as_deref(),
+        tags: tags.iter().map(String::as_str).collect(),
+        metadata: metadata
+            .iter()
+            .map(|(key, value)| (&**key, &**value))
+            .collect(),
+        modified_ms: arguments.time("modified_ms")?,
+        replace: arguments.flag("replace")?,
+        include_secrets: arguments.flag("include_secrets")?,
+    };
+    let replaced = writer.add(&document, listener)?;
+    Ok(Object::new()
+        .field("added", path.as_str())
+        .field("replaced", replaced)
+        .finish())
+}
+
+fn remove(writer: &Writer, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {
+    let path = writer.remove(&arguments.required("document")?)?;
+    Ok(kb_json::removed(&path).finish())
+}
+
+fn tag(writer: &Writer, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {
+    let name = arguments.required("document")?;
+    let (add, remove) = (arguments.texts("add")?, arguments.texts("remove")?);
+    let add: Vec<&str> = add.iter().map(String::as_str).collect();
+    let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
+    let tags = writer.tag(&name, &add, &remove)?;
+    Ok(Object::new()
+        .field("document", name)
+        .field("tags", tags)
+        .finish())
+}
+
+fn commit(writer: &Writer, _: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
+    let changed = writer.pending();
+    writer.commit(listener)?;
+    Ok(Object::new().field("committed", changed).finish())
+}
+
+fn rollback(writer: &Writer, _: &mut Arguments, _: &Listener) -> Result<String, Fault> {
+    let forgotten = writer.pending();
+    writer.rollback()?;
+    Ok(Object::new().field("forgotten", forgotten).finish())
+}
+
+/// The codec of that name.
+fn codec(arguments: &mut Arguments) -> Result<Option<VectorCodec>, Fault> {
+    let codecs = [VectorCodec::I8, VectorCodec::I4];
+    let named = |name: &str| codecs.into_iter().find(|codec| codec.name() == name);
+    let found = arguments.named("vectors", named, &codecs.map(VectorCodec::name))?;
+    Ok(found.into_iter().next_back())
+}
+
+fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
+    let paths = arguments.texts("paths")?;
+    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    if paths.is_empty() {
+        return Err(Fault::argument("paths", "there is none"));
+    }
+    let mut options = IndexOptions::new()
+        .threads(arguments.small("threads")?.unwrap_or(0))
+        .rebuild(arguments.flag("rebuild")?)
+        .force_hash(arguments.flag("force_hash")?)
+        .prune(arguments.flag("prune")?)
+        .root(arguments.text("root")?)
+        .vectors(codec(arguments)?);
+    if let Some(bytes) = arguments.number("max_file_bytes")? {
+        options = options.max_file_bytes(bytes);
+    }
+    options.include_secrets = arguments.choice("include_secrets")?;
+    options.trigrams = arguments.choice("trigrams")?;
+    let report = writer.run(&paths, options, &mut |progress| listener.tell(progress))?;
+    Ok(report.json().to_owned())
+}
+
+fn seal(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
+    let output = arguments.text("output")?.map(PathBuf::from);
+    let options = SealOptions::new()
+        .replace(arguments.flag("replace")?)
+        .vectors(codec(arguments)?);
+    let report = writer.sealed(output.as_deref(), &options, &mut |progress| {
+        listener.tell(progress)
+    })?;
+    Ok(report.json().to_owned())
+}

@@ -1,0 +1,85 @@
+//! Index runs and sealing.
+
+use std::path::PathBuf;
+
+use crate::base::boundary::fallible;
+use crate::base::error::kb_error;
+use crate::base::fault::Fault;
+use crate::base::progress::Listener;
+use crate::base::status::kb_status;
+use crate::base::str::kb_str;
+use crate::base::{handle, options, text};
+use crate::writer::open::kb_writer;
+use crate::writer::options::{kb_index_options, kb_seal_options};
+use crate::writer::report::kb_report;
+
+/// Reads folders and files: what changed since the last run, and nothing else. A commit of its own, which also has what
+/// waited; readers see it when it is whole.
+///
+/// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
+/// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
+///
+/// # Safety
+/// `writer` is an open writer; all else may be read, `out` and `err` written, where they are not NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kb_writer_index(
+    writer: *mut kb_writer,
+    paths: *const kb_str,
+    paths_len: usize,
+    options: *const kb_index_options,
+    out: *mut *mut kb_report,
+    err: *mut *mut kb_error,
+) -> kb_status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        fallible(err, || {
+            handle::hand_over(out, || {
+                let writer = handle::used(writer, "writer")?;
+                let paths = text::items(paths, paths_len, "paths")?;
+                let paths = paths.iter().map(|path| text::required_path(*path, "paths"));
+                let paths: Vec<PathBuf> = paths.collect::<Result<_, Fault>>()?;
+                if paths.is_empty() {
+                    return Err(Fault::argument("paths", "there is none"));
+                }
+                let options = options::read(options, "options")?;
+                let root = text::optional(options.root, "root")?;
+                let listener = Listener {
+                    callback: options.progress,
+                    data: options.progress_data,
+                };
+                writer.index(&paths, &options, root, &listener)
+            })
+        })
+    }
+}
+
+/// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+///
+/// Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
+/// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.
+///
+/// # Safety
+/// As for `kb_writer_index`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn kb_writer_seal(
+    writer: *mut kb_writer,
+    options: *const kb_seal_options,
+    out: *mut *mut kb_report,
+    err: *mut *mut kb_error,
+) -> kb_status {
+    // SAFETY: as the caller promises.
+    unsafe {
+        fallible(err, || {
+            handle::hand_over(out, || {
+                let writer = handle::used(writer, "writer")?;
+                let options = options::read(options, "options")?;
+                let output = text::path(options.output, "output")?;
+                let listener = Listener {
+                    callback: options.progress,
+                    data: options.progress_data,
+                };
+                writer.seal(output.as_deref(), &options, &listener)
+            })
+        })
+    }
+}
