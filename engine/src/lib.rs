@@ -37,7 +37,7 @@
 //! `ingest` (default): read folders and files, and write. Without it the crate opens, searches, reads
 //! and verifies files, writes none, and has no redb. `model` (default, and part of `ingest`): the built-in
 //! embedding model, 5 MB. Without it files are searched by keywords alone, and the words of a question count
-//! alike. `testing` is for the tests of this workspace and
+//! alike. `regex` (default, and part of `ingest`): search by regular expressions. `testing` is for the tests of this workspace and
 //! promises nothing.
 //!
 //! # How it is built
@@ -113,9 +113,11 @@ pub use ingest::worker::serve::run_extraction_worker;
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]
 pub use kb::check_hits;
+#[cfg(feature = "regex")]
+pub use kb::search_files_regex;
 pub use kb::{
     FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
-    search_files_regex, search_files_symbols, search_files_with,
+    search_files_symbols, search_files_with,
 };
 pub use paging::{
     ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, PageOptions, Paged, TOKEN_BYTES,
@@ -125,10 +127,13 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters,
-    FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode, PATTERN_LIMIT_BYTES, QUERY_LIMIT_BYTES,
-    RELEVANT_SCORE, RegexMatch, RegexOutput, RegexRequest, RegexResponse, Relevance,
-    RelevanceSignals, Request, Response, SHOWN_LINE_BYTES, Scope, Sort, Step, SymbolRelation,
+    FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE,
+    Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step, SymbolRelation,
     SymbolsRequest, SymbolsResponse, TermScore, TermStatistics, shown_score,
+};
+#[cfg(feature = "regex")]
+pub use search::{
+    PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
 };
 pub use types::{
     CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, HeadingSymbol, Lines,

@@ -25,7 +25,7 @@
 //!
 //! # Features
 //! `ingest`: the objects of what writes files, `index_report` and others; enables `ingest` of the
-//! engine.
+//! engine. `regex`: `regex_match`; part of `ingest`.
 #![deny(missing_docs)]
 
 #[cfg(feature = "ingest")]
@@ -39,6 +39,7 @@ mod object;
 mod outline;
 mod paging;
 mod parts;
+#[cfg(feature = "regex")]
 mod regex;
 mod symbols;
 mod text;
@@ -59,6 +60,7 @@ pub use object::Object;
 pub use outline::{part, parts_total, section, sections_total};
 pub use paging::paging;
 pub use parts::{page, part_address, sheet_row, slide};
+#[cfg(feature = "regex")]
 pub use regex::regex_match;
 pub use symbols::symbol;
 pub use text::{chunk, document_text, page_text};

@@ -17,9 +17,9 @@ mod trigram_tests;
 #[cfg(feature = "ingest")]
 mod writer;
 
-pub use reader::{
-    FILES_LIMIT, Kb, search_files, search_files_regex, search_files_symbols, search_files_with,
-};
+#[cfg(feature = "regex")]
+pub use reader::search_files_regex;
+pub use reader::{FILES_LIMIT, Kb, search_files, search_files_symbols, search_files_with};
 #[cfg(feature = "ingest")]
 pub use sources::check_hits;
 pub use texts::{LeftOut, LeftOutReason, NamedText, Texts, read_texts};

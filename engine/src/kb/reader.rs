@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::progress::{Hook, Progress, Reporter, Stage};
-use crate::search::{
-    self, RegexRequest, RegexResponse, Request, Response, Source, SymbolsRequest, SymbolsResponse,
-};
+use crate::search::{self, Request, Response, Source, SymbolsRequest, SymbolsResponse};
+#[cfg(feature = "regex")]
+use crate::search::{RegexRequest, RegexResponse};
 use crate::types::Class;
 
 /// Most files that one request may search.
@@ -161,6 +161,7 @@ impl Kb {
     /// # Errors
     /// [`Error::InvalidPattern`] with the position of the fault; otherwise as [`Kb::search`], and as
     /// [`Kb::document`] for a document that is named.
+    #[cfg(feature = "regex")]
     pub fn search_regex(&self, request: &RegexRequest) -> Result<RegexResponse> {
         search_files_regex(&[self], request, &mut Progress::ignore)
     }
@@ -293,6 +294,7 @@ fn search_reporting(files: &[&Kb], request: &Request, reporter: &Reporter<'_>) -
 /// # Errors
 /// As [`Kb::search_regex`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`];
 /// [`Error::Cancelled`] when `hook` breaks.
+#[cfg(feature = "regex")]
 pub fn search_files_regex(
     files: &[&Kb],
     request: &RegexRequest,

@@ -24,6 +24,7 @@ mod pipeline;
 mod plan;
 mod query;
 mod records;
+#[cfg(feature = "regex")]
 mod regex;
 pub mod relevance;
 mod render;
@@ -43,7 +44,9 @@ pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::{search, search_many};
 pub(crate) use plan::embedded;
+#[cfg(feature = "regex")]
 pub(crate) use regex::search_regex;
+#[cfg(feature = "regex")]
 pub use regex::{
     PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
 };

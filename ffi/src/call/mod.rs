@@ -61,7 +61,7 @@ pub unsafe extern "C" fn kb_call(
                     data: progress_data,
                 };
                 let call = arguments.required("call")?;
-                let answer = if let Some((_, names, answer)) = find(&read::CALLS, &call) {
+                let answer = if let Some((_, names, answer)) = find(read::CALLS, &call) {
                     let file = handle::used(file, "file")?;
                     arguments.only(&call, names)?;
                     answer(&file, &mut arguments, &listener)?
@@ -84,7 +84,7 @@ unsafe fn write(
     mut arguments: Arguments,
     listener: &Listener,
 ) -> Result<String, Fault> {
-    let Some((_, names, answer)) = find(&write::CALLS, call) else {
+    let Some((_, names, answer)) = find(write::CALLS, call) else {
         return Err(unknown(call));
     };
     // SAFETY: as the caller promises.
@@ -100,6 +100,10 @@ unsafe fn write(
     _: Arguments,
     _: &Listener,
 ) -> Result<String, Fault> {
+    if cfg!(not(feature = "regex")) && call == "regex" {
+        let feature = "build it with the feature `regex`";
+        return Err(Fault::not_built("regular expressions", feature));
+    }
     match WRITES.contains(&call) {
         true => Err(Fault::not_built(
             "writers",

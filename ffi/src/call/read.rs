@@ -1,6 +1,6 @@
 //! Calls that read.
 
-use kb_engine::{Kb, Paged, Progress, VerifyOptions, search_files_regex};
+use kb_engine::{Kb, Paged, VerifyOptions};
 use kb_json::Object;
 
 use crate::base::fault::Fault;
@@ -13,7 +13,7 @@ use crate::call::table::Call;
 type Answer = fn(&Kb, &mut Arguments, &Listener) -> Result<String, Fault>;
 
 /// The calls with the names of their arguments, in the order of the alphabet.
-pub(crate) const CALLS: [Call<Answer>; 15] = [
+pub(crate) const CALLS: &[Call<Answer>] = &[
     (
         "chunks",
         &["document", "section", "lines", "max_tokens", "continue"],
@@ -37,6 +37,7 @@ pub(crate) const CALLS: [Call<Answer>; 15] = [
         pages,
     ),
     ("parts", &["document", "max_tokens", "continue"], parts),
+    #[cfg(feature = "regex")]
     ("regex", search::REGEX, regex),
     ("search", search::SEARCH, find),
     (
@@ -85,10 +86,11 @@ fn find(file: &Kb, arguments: &mut Arguments, listener: &Listener) -> Result<Str
     Ok(answer.finish())
 }
 
+#[cfg(feature = "regex")]
 fn regex(file: &Kb, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
     let request = search::regex(arguments)?;
-    let mut hook = |progress: &Progress| listener.tell(progress);
-    let response = search_files_regex(&[file], &request, &mut hook)?;
+    let mut hook = |progress: &kb_engine::Progress| listener.tell(progress);
+    let response = kb_engine::search_files_regex(&[file], &request, &mut hook)?;
     let matches = response.matches.iter();
     let matches = matches.map(|found| kb_json::regex_match(found, None, request.output));
     Ok(list("matches", &response.matches, matches.collect())

@@ -1,9 +1,11 @@
 //! Requests of searches.
 
 use kb_engine::{
-    Class, Filters, Mode, RegexOutput, RegexRequest, Request, Scope, Sort, SymbolKind,
-    SymbolRelation, SymbolsRequest,
+    Class, Filters, Mode, Request, Scope, Sort, SymbolKind, SymbolRelation, SymbolsRequest,
 };
+
+#[cfg(feature = "regex")]
+use kb_engine::{RegexOutput, RegexRequest};
 
 use crate::base::fault::Fault;
 use crate::call::arguments::Arguments;
@@ -94,6 +96,7 @@ pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
 }
 
 /// Arguments of "regex".
+#[cfg(feature = "regex")]
 pub(crate) const REGEX: &[&str] = &[
     "pattern",
     "k",
@@ -117,6 +120,7 @@ pub(crate) const REGEX: &[&str] = &[
 ];
 
 /// The request of "regex".
+#[cfg(feature = "regex")]
 pub(crate) fn regex(arguments: &mut Arguments) -> Result<RegexRequest, Fault> {
     let mut request = RegexRequest::new(arguments.required("pattern")?);
     let output = |name: &str| match name {

@@ -16,7 +16,7 @@ use crate::writer::document::NewDocument;
 type Answer = fn(&Writer, &mut Arguments, &Listener) -> Result<String, Fault>;
 
 /// The calls with the names of their arguments, in the order of the alphabet.
-pub(crate) const CALLS: [Call<Answer>; 7] = [
+pub(crate) const CALLS: &[Call<Answer>] = &[
     (
         "add",
         &[

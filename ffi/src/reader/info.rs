@@ -34,6 +34,8 @@ pub enum kb_feature {
     Pdf = 16,
     /// Sheets of workbooks and tables.
     Sheets = 32,
+    /// Search by regular expressions: the call "regex" of `kb_call`.
+    Regex = 64,
 }
 
 /// What a file holds. Texts are valid until the info is freed.
@@ -175,13 +177,14 @@ pub extern "C" fn kb_abi_version() -> u32 {
 /// What this build of the library has, as bits of `kb_feature`.
 #[unsafe(no_mangle)]
 pub extern "C" fn kb_features() -> u32 {
-    const FEATURES: [(bool, kb_feature); 6] = [
+    const FEATURES: [(bool, kb_feature); 7] = [
         (cfg!(feature = "write"), kb_feature::Write),
         (cfg!(feature = "model"), kb_feature::Model),
         (cfg!(feature = "grammars"), kb_feature::Grammars),
         (cfg!(feature = "office"), kb_feature::Office),
         (cfg!(feature = "pdf"), kb_feature::Pdf),
         (cfg!(feature = "sheets"), kb_feature::Sheets),
+        (cfg!(feature = "regex"), kb_feature::Regex),
     ];
     let there = FEATURES.iter().filter(|(is_there, _)| *is_there);
     there.fold(0, |bits, (_, feature)| bits | *feature as u32)
