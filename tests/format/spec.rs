@@ -156,8 +156,8 @@ fn records_have_the_fields_order_and_version_of_their_table() {
         ),
         (
             "### Document record",
-            "store/documents.rs",
-            "DocumentRecord",
+            "store/documents/record.rs",
+            "StoredDocument",
             "DOCUMENT_VERSION",
         ),
         (

@@ -2,115 +2,25 @@
 
 use std::ops::ControlFlow;
 
-use wincode::{SchemaRead, SchemaWrite};
-
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
-use crate::container::codec::{decode_record, encode_record, u64_at};
+use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot, Table};
 use crate::error::{Error, Result};
 use crate::store::{handles, tables};
-use crate::types::{Class, DocumentId, SegmentId, hex};
+use crate::types::DocumentId;
 
 pub mod parts;
+mod record;
 pub mod symbols;
 
-const DOCUMENT_VERSION: u8 = 1;
+pub use record::DocumentRecord;
 
 /// The segment of a document without chunks: it is in none. Segments are numbered from 1.
 pub const NO_SEGMENT: u32 = 0;
 
 /// Records in a row that are passed over on the way to the next that is wanted.
 const MAX_SKIPPED_ROWS: usize = 16;
-
-/// Row of table `docs`.
-#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
-pub struct DocumentRecord {
-    /// Path inside the .kb.
-    pub path: String,
-    /// Number of its root; none for a document that is no file of a root.
-    pub root: Option<u32>,
-    /// Title for people.
-    pub title: String,
-    /// Last part of its handle; no other document of the file has it.
-    pub suffix: String,
-    /// File type.
-    pub file_type: String,
-    /// Language; empty for prose.
-    pub language: String,
-    /// Number of the class.
-    pub class: u8,
-    /// Bytes of the original.
-    pub size_bytes: u64,
-    /// Modification time of the original, milliseconds since 1970; 0 when unknown.
-    pub modified_ms: i64,
-    /// When the document came into the file, milliseconds since 1970.
-    pub added_ms: i64,
-    /// blake3 of the original bytes.
-    pub hash: [u8; 32],
-    /// blake3 of the stored text.
-    pub text_hash: [u8; 32],
-    /// Key and value pairs that the document states about itself.
-    pub metadata: Vec<(String, String)>,
-    /// Words that people gave it, ascending, no word twice.
-    pub tags: Vec<String>,
-    /// Bytes of the stored text.
-    pub text_bytes: u32,
-    /// Lines of the original.
-    pub lines: u32,
-    /// Whether the lines of the stored text are other lines than those of the original; only the
-    /// chunks then know the original's.
-    pub line_map: bool,
-    /// Segment that holds its chunks; [`NO_SEGMENT`] when it has none.
-    pub segment: u32,
-    /// First of its rows there.
-    pub first_row: u32,
-    /// Number of its chunks.
-    pub rows: u32,
-}
-
-impl DocumentRecord {
-    /// The class, if the number is known.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] for an unknown number.
-    pub fn class(&self) -> Result<Class> {
-        Class::from_number(self.class).ok_or_else(|| {
-            Error::damaged(format!("document {:?} has class {}", self.path, self.class))
-        })
-    }
-
-    /// The segment that holds its chunks.
-    pub fn segment(&self) -> SegmentId {
-        SegmentId(self.segment)
-    }
-
-    /// 16 hexadecimal digits that differ where anything of the document does: what it says, what it
-    /// is called, what people gave it. Where it lies in the file, and since when, is no part of them.
-    pub fn revision(&self) -> String {
-        let mut hasher = blake3::Hasher::new();
-        // Each with its length: no two lists of strings are the same bytes.
-        let mut part = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
-            hasher.update(bytes);
-        };
-        let texts = [&self.path, &self.title, &self.file_type, &self.language];
-        texts.into_iter().for_each(|text| part(text.as_bytes()));
-        part(&[self.class]);
-        part(&self.size_bytes.to_le_bytes());
-        part(&self.modified_ms.to_le_bytes());
-        part(&self.hash);
-        part(&self.text_hash);
-        part(&(self.metadata.len() as u64).to_le_bytes());
-        for (key, value) in &self.metadata {
-            part(key.as_bytes());
-            part(value.as_bytes());
-        }
-        self.tags.iter().for_each(|tag| part(tag.as_bytes()));
-        let hash = hasher.finalize();
-        hex(hash.as_bytes().first_chunk::<8>().unwrap_or(&[0; 8]))
-    }
-}
 
 /// The tables, as one commit has them.
 #[derive(Debug, Clone)]
@@ -143,7 +53,7 @@ impl Documents {
         let row = snapshot
             .get(table, Key::U64(u64::from(id.0)))?
             .ok_or_else(missing)?;
-        decode_record("a document", DOCUMENT_VERSION, &row)
+        record::decode(&row)
     }
 
     /// The number of the document of that path.
@@ -169,7 +79,7 @@ impl Documents {
             return Ok(());
         };
         snapshot.range(table, Key::U64(0), |key, value| {
-            let record = decode_record("a document", DOCUMENT_VERSION, value)?;
+            let record = record::decode(value)?;
             visit(document_id(key)?, record)
         })
     }
@@ -196,7 +106,7 @@ impl Documents {
                 let id = document_id(key)?;
                 match ids.peek() {
                     Some(next) if *next == id => {
-                        visit(id, decode_record("a document", DOCUMENT_VERSION, value)?)?;
+                        visit(id, record::decode(value)?)?;
                         ids.next();
                         (skipped, any) = (0, true);
                     }
@@ -282,7 +192,7 @@ pub fn get_uncommitted(
     let row = transaction
         .get(tables::DOCS, Key::U64(u64::from(id.0)))?
         .ok_or_else(|| Error::damaged(format!("document {} is named but missing", id.0)))?;
-    decode_record("a document", DOCUMENT_VERSION, &row)
+    record::decode(&row)
 }
 
 /// Writes a document whose path and suffix stay as they are.
@@ -292,7 +202,7 @@ pub fn put_record(
     id: DocumentId,
     record: &DocumentRecord,
 ) -> Result<()> {
-    let row = encode_record(DOCUMENT_VERSION, record)?;
+    let row = record::encode(record)?;
     transaction.put(tables::DOCS, Key::U64(u64::from(id.0)), &row)
 }
 
@@ -331,68 +241,5 @@ pub fn free_suffix(
         if transaction.get(tables::DOC_BY_SUFFIX, key)?.is_none() && !is_reserved(&candidate)? {
             return Ok(candidate);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn record() -> DocumentRecord {
-        DocumentRecord {
-            path: "a/b.md".to_owned(),
-            root: Some(1),
-            title: "Tides".to_owned(),
-            suffix: "k3f9qa".to_owned(),
-            file_type: "markdown".to_owned(),
-            language: "markdown".to_owned(),
-            class: 2,
-            size_bytes: 10,
-            modified_ms: 20,
-            added_ms: 30,
-            hash: [1; 32],
-            text_hash: [2; 32],
-            metadata: vec![("a".to_owned(), "bc".to_owned())],
-            tags: vec!["sea".to_owned()],
-            text_bytes: 10,
-            lines: 1,
-            line_map: false,
-            segment: 1,
-            first_row: 0,
-            rows: 1,
-        }
-    }
-
-    #[test]
-    fn the_revision_is_another_one_whenever_the_document_is() {
-        let before = record().revision();
-        assert_eq!(before.len(), 16);
-        let changes: [fn(&mut DocumentRecord); 13] = [
-            |record| record.path.push('x'),
-            |record| record.title.push('x'),
-            |record| record.file_type.push('x'),
-            |record| record.language.push('x'),
-            |record| record.class = 3,
-            |record| record.size_bytes = 11,
-            |record| record.modified_ms = 21,
-            |record| record.hash = [3; 32],
-            |record| record.text_hash = [3; 32],
-            |record| record.metadata = vec![("ab".to_owned(), "c".to_owned())],
-            |record| record.tags.push("tide".to_owned()),
-            |record| record.tags.clear(),
-            |record| {
-                record.metadata.clear();
-                record.tags = ["a", "bc", "sea"].map(str::to_owned).to_vec();
-            },
-        ];
-        for (number, change) in changes.into_iter().enumerate() {
-            let mut other = record();
-            change(&mut other);
-            assert_ne!(other.revision(), before, "change {number}");
-        }
-        let mut moved = record();
-        (moved.segment, moved.first_row, moved.rows) = (7, 8, 9);
-        (moved.root, moved.added_ms) = (None, 31);
-        assert_eq!(moved.revision(), before, "merging changes no document");
     }
 }

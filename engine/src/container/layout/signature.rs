@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// Version of the format that this program writes, as (major, minor).
 ///
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
-pub const FORMAT_VERSION: (u16, u16) = (0, 9);
+pub const FORMAT_VERSION: (u16, u16) = (0, 10);
 
 /// Oldest version that this program reads.
 pub const OLDEST_READABLE: (u16, u16) = (0, 5);
