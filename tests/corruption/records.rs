@@ -416,6 +416,27 @@ fn a_row_of_symbols_may_hold_anything() {
             rows.push(body(columns));
         }
     }
+    // The same of version 2: label, closed, gap, comment, head, name, head length, tail, line, further lines.
+    let nested = |columns: [u32; 10]| {
+        let flat: [u32; 12] = std::array::from_fn(|at| columns.get(at).copied().unwrap_or(0));
+        let mut row = body(flat);
+        // Without the two columns more that version 1 has.
+        let names = row.len() - 4;
+        row.drain(names - 2..names);
+        (row[0], row[2]) = (2, row[2] - 2);
+        row
+    };
+    let true_one = [0, 0, 0, 0, 0, 8, 2, 62, 0, 4];
+    rows.push(nested(true_one));
+    for place in 0..10 {
+        for number in NUMBERS {
+            let mut columns = true_one;
+            columns[place] = number;
+            rows.push(nested(columns));
+        }
+    }
+    // A frame that refers to a dictionary, and there is none.
+    rows.push([&[2, 2, 40][..], &[0x28, 0xb5, 0x2f, 0xfd, 0, 0, 1, 0, 0]].concat());
     // A frame that says it is much longer than it is.
     rows.push(
         [

@@ -5,6 +5,7 @@ mod flips;
 mod lies;
 mod lies_of_indexes;
 mod lies_of_parts;
+mod lies_of_symbols;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

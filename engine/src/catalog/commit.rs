@@ -69,9 +69,9 @@ impl Catalog {
         // Its segments ascend strictly: none is loaded twice, or a million times.
         let manifest = Manifest::read(snapshot)?;
         let documents = Documents::locate(snapshot)?;
-        let outlines = Outlines::locate(snapshot)?;
         let parts = PartsTable::locate(snapshot)?;
         let symbols = SymbolsTable::locate(snapshot)?;
+        let outlines = Outlines::locate(snapshot, symbols.clone())?;
         let mut segments = Vec::new();
         let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {

@@ -1,4 +1,4 @@
-//! Decodes the frames of text blocks, and keeps what that takes from one request to the next.
+//! Decodes the frames of text blocks and of other rows, and keeps what that takes from one request to the next.
 
 use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
@@ -20,6 +20,39 @@ thread_local! {
     /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
     /// reads keeps one.
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
+}
+
+/// The content of a frame of exactly `len_bytes`, which may refer to `dictionary`: raw content, no tables.
+///
+/// # Errors
+/// What zstd says; where the frame holds another number of bytes.
+pub fn decode_frame(
+    dictionary: &[u8],
+    frame: &[u8],
+    len_bytes: usize,
+) -> std::result::Result<Vec<u8>, &'static str> {
+    let mut content = vec![0; len_bytes];
+    if decompress(&mut content, frame, dictionary)? == len_bytes {
+        Ok(content)
+    } else {
+        Err("it has another length than it says")
+    }
+}
+
+/// Decodes a frame into `room` and says how long it is.
+fn decompress(
+    room: &mut [u8],
+    frame: &[u8],
+    dictionary: &[u8],
+) -> std::result::Result<usize, &'static str> {
+    CONTEXT.with_borrow_mut(|kept| {
+        let context = match kept {
+            Some(context) => context,
+            None => kept.insert(DCtx::try_create().ok_or("out of memory")?),
+        };
+        let done = context.decompress_using_dict(room, frame, dictionary);
+        done.map_err(get_error_name)
+    })
 }
 
 /// Decodes one frame after the other, each into the memory of the one before.
@@ -81,14 +114,7 @@ impl Decoder {
         }
         let (dictionary, room) = self.memory.split_at_mut(self.dictionary_bytes);
         let room = room.get_mut(..limit_bytes).unwrap_or_default();
-        self.text_bytes = CONTEXT.with_borrow_mut(|kept| {
-            let context = match kept {
-                Some(context) => context,
-                None => kept.insert(DCtx::try_create().ok_or("out of memory")?),
-            };
-            let done = context.decompress_using_dict(room, frame, dictionary);
-            done.map_err(get_error_name)
-        })?;
+        self.text_bytes = decompress(room, frame, dictionary)?;
         Ok(self.text())
     }
 

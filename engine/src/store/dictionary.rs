@@ -166,13 +166,24 @@ pub fn read(column: ColumnView<'_>) -> Result<&[u8]> {
         }
         len => {
             let bytes = column.bytes(0, len as usize)?;
-            if bytes.starts_with(&TABLES_MAGIC) {
-                Err(Error::damaged("a text dictionary has entropy tables"))
-            } else {
-                Ok(bytes)
-            }
+            check(bytes)?;
+            Ok(bytes)
         }
     }
+}
+
+/// Refuses what is no dictionary of raw content.
+///
+/// # Errors
+/// [`Error::Damaged`] when it is too long, or has entropy tables.
+pub fn check(dictionary: &[u8]) -> Result<()> {
+    if dictionary.len() > DICTIONARY_LIMIT_BYTES {
+        return Err(Error::damaged("a dictionary is too long"));
+    }
+    if dictionary.starts_with(&TABLES_MAGIC) {
+        return Err(Error::damaged("a dictionary has entropy tables"));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -173,11 +173,27 @@ pub fn put(
     id: DocumentId,
     record: &DocumentRecord,
 ) -> Result<()> {
+    put_with_path(transaction, id, record)?;
+    put_suffix(transaction, id, &record.suffix)
+}
+
+/// Writes a document with its path; the caller writes its suffix.
+#[cfg(feature = "ingest")]
+pub fn put_with_path(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    record: &DocumentRecord,
+) -> Result<()> {
     put_record(transaction, id, record)?;
     let number = u64::from(id.0).to_le_bytes();
-    let path = Key::Str(&record.path);
-    transaction.put(tables::DOC_BY_PATH, path, &number)?;
-    transaction.put(tables::DOC_BY_SUFFIX, Key::Str(&record.suffix), &number)
+    transaction.put(tables::DOC_BY_PATH, Key::Str(&record.path), &number)
+}
+
+/// Writes the suffix of a document. Suffixes that ascend take a fifth less of a file than others.
+#[cfg(feature = "ingest")]
+pub fn put_suffix(transaction: &mut Transaction<'_>, id: DocumentId, suffix: &str) -> Result<()> {
+    let number = u64::from(id.0).to_le_bytes();
+    transaction.put(tables::DOC_BY_SUFFIX, Key::Str(suffix), &number)
 }
 
 /// The record of a document as it would be after a commit now.

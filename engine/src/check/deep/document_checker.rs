@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
-use crate::store::tables;
+use crate::store::{symbols, tables};
 use crate::types::syntax::by_chunk::SymbolsByChunk;
 use crate::types::{DocumentId, Heading, Lines, Part, PartContent, Span, Symbol, line_ends, part};
 
@@ -470,17 +470,17 @@ pub(super) fn check_outlines(
     documents: &RoaringBitmap,
     problems: &mut Problems,
 ) -> Result<()> {
-    for (name, what) in [
-        (tables::OUTLINE, "headings"),
-        (tables::PARTS, "parts"),
-        (tables::SYMBOLS, "symbols"),
+    for (name, what, first) in [
+        (tables::OUTLINE, "headings", 0),
+        (tables::PARTS, "parts", 0),
+        (tables::SYMBOLS, "symbols", symbols::FIRST_DOCUMENT_KEY),
     ] {
         let mut unknown = Vec::new();
         let read = snapshot.table(name).and_then(|table| {
             let Some(table) = table else {
                 return Ok(());
             };
-            snapshot.range(&table, Key::U64(0), |key, _| {
+            snapshot.range(&table, Key::U64(first), |key, _| {
                 let number = u64_at(key, 0)?;
                 let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
                 if !is_known && unknown.len() < MAX_PROBLEMS {

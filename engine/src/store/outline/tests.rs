@@ -1,4 +1,6 @@
-//! Sections of texts and programs.
+//! Rows of outlines; sections of texts and programs.
+
+use proptest::prelude::*;
 
 use super::*;
 use crate::types::SymbolKind;
@@ -11,6 +13,44 @@ fn heading(level: u8, title: &str, start: u32) -> Heading {
         line: 1,
         symbol: None,
     }
+}
+
+proptest! {
+    #[test]
+    fn headings_come_back_as_they_were_written(
+        titles in prop::collection::vec("[a-c\u{e9} ]{0,30}", 0..40),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
+        end in any::<prop::sample::Index>(),
+    ) {
+        let outline: Vec<Heading> = titles.iter().map(|title| heading(2, title, 7)).collect();
+        let record = encode(&outline).unwrap();
+        let mut row = pack(record.clone()).unwrap();
+        prop_assert!(row.len() <= record.len());
+        prop_assert_eq!(&unpack(row.clone()).unwrap(), &record);
+        prop_assert_eq!(unpack(record.clone()).unwrap(), record, "as before 0.10");
+        // Any bytes give headings or an error.
+        for (at, byte) in changes {
+            let at = at.index(row.len());
+            row[at] = byte;
+        }
+        for row in [&row[..], &row[..end.index(row.len())]] {
+            let _ = unpack(row.to_vec()).and_then(|record| Ok(read(&record)?.headings.len()));
+        }
+    }
+}
+
+#[test]
+fn a_frame_of_another_length_than_it_says_is_refused() {
+    let record = encode(&vec![heading(1, "Guide", 0); 40]).unwrap();
+    let row = pack(record.clone()).unwrap();
+    assert_eq!(row[0], PACKED_VERSION);
+    let len = u32::try_from(record.len()).unwrap();
+    for claimed in [0, len - 1, len + 1, MAX_VALUE_BYTES as u32 + 1, u32::MAX] {
+        let mut row = row.clone();
+        row[1..5].copy_from_slice(&claimed.to_le_bytes());
+        assert_eq!(unpack(row).unwrap_err().code(), "DAMAGED", "{claimed}");
+    }
+    assert!(unpack(row[..4].to_vec()).is_err());
 }
 
 #[test]

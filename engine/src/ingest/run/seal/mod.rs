@@ -8,6 +8,7 @@ mod plan;
     reason = "the folder holds what sealing needs, the file the operation"
 )]
 mod seal;
+mod symbols;
 mod writer;
 
 pub use options::{SealOptions, SealReport};

@@ -11,12 +11,14 @@ use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
+use crate::ingest::run::seal::symbols::symbol_dictionary;
 use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
-use crate::store::{documents, outline, parts, symbols};
+use crate::store::symbols::SymbolsWriter;
+use crate::store::{documents, outline, parts};
 use crate::types::{DocumentId, Heading, Part, Symbol};
 
 /// What is read and written while a file is sealed.
@@ -30,6 +32,9 @@ struct Sealing<'s, 'b> {
     /// Rows that are still to come of the segment that is written.
     rows_left: u32,
     open: Option<MergeWriter<'b>>,
+    symbols: SymbolsWriter,
+    /// Suffixes of documents, which are written in their own order.
+    suffixes: Vec<(String, DocumentId)>,
     manifest: Manifest,
 }
 
@@ -46,11 +51,11 @@ impl Sealing<'_, '_> {
         if symbols.is_empty() {
             outline::put(transaction, new, outline)?;
         }
-        symbols::put(transaction, new, symbols)?;
+        self.symbols.put(transaction, new, symbols)?;
         parts::put(transaction, new, parts)?;
         if record.rows == 0 {
             (record.segment, record.first_row) = (NO_SEGMENT, 0);
-            return documents::put(transaction, new, &record);
+            return self.put_record(transaction, new, &record);
         }
         if self.rows_left == 0 {
             self.close(transaction)?;
@@ -74,7 +79,17 @@ impl Sealing<'_, '_> {
             let kind = parts.first().map(|part| part.content.kind());
             open.push(transaction, old, new, &mut record, kind, self.reporter)?;
         }
-        documents::put(transaction, new, &record)
+        self.put_record(transaction, new, &record)
+    }
+
+    fn put_record(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        new: DocumentId,
+        record: &DocumentRecord,
+    ) -> Result<()> {
+        self.suffixes.push((record.suffix.clone(), new));
+        documents::put_with_path(transaction, new, record)
     }
 
     fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
@@ -87,8 +102,8 @@ impl Sealing<'_, '_> {
     }
 }
 
-/// Writes the documents of a commit in sealed encoding. One record at a time is held, and a few thousand
-/// numbers for each segment.
+/// Writes the documents of a commit in sealed encoding. One record at a time is held, the suffixes of all, and a
+/// few thousand numbers for each segment.
 pub(super) fn write(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
@@ -120,6 +135,7 @@ pub(super) fn write(
         .iter()
         .map(|segment| segment.bind(snapshot))
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
+    let dictionary = symbol_dictionary(snapshot, &catalog, &mut || reporter.tick())?;
     let mut sealing = Sealing {
         snapshot,
         reporter,
@@ -132,6 +148,8 @@ pub(super) fn write(
         planned: plan.segments.into_iter(),
         rows_left: 0,
         open: None,
+        symbols: SymbolsWriter::new(transaction, &dictionary)?,
+        suffixes: Vec::new(),
         manifest: Manifest {
             generation: catalog.manifest.generation,
             next_root: catalog.manifest.next_root,
@@ -156,6 +174,10 @@ pub(super) fn write(
         Ok(ControlFlow::Continue(()))
     })?;
     sealing.close(transaction)?;
+    sealing.suffixes.sort_unstable();
+    for (suffix, id) in &sealing.suffixes {
+        documents::put_suffix(transaction, *id, suffix)?;
+    }
     let roots = catalog.meta.roots.iter().map(without_place).collect();
     let meta = Meta {
         roots,

@@ -1,7 +1,9 @@
-//! Symbols as bytes.
+//! Rows of symbols, and the body of version 1, which files before 0.10 have and of which the content root is made.
+//! Those of version 2 are [`nested`].
 //!
 //! ```text
-//! row    = version (1), form (0 plain, 1 zstd), bytes of the body as varint, body
+//! row    = version (1 or 2), form (0 plain, 1 zstd, 2 zstd with the dictionary of the table),
+//!          bytes of the body as varint, body
 //! body   = symbols as varint, labels as varint, labels times (kind u8, keyword as varint length and UTF-8),
 //!          then the columns, each with a number for every symbol:
 //!          label, closed, start, length, line, further lines, name, head, head length, doc, doc length,
@@ -13,17 +15,30 @@
 //! start. `doc` is 0 without a comment, else one more than its distance from the start, zigzag; only those with a
 //! comment have a `doc length`.
 
-use zstd::bulk;
+#[cfg(feature = "ingest")]
+use zstd::bulk::Compressor;
 
 use crate::container::MAX_VALUE_BYTES;
 use crate::error::{Error, Result};
-use crate::types::{Lines, Span, Symbol, SymbolKind};
+use crate::store::decoder::decode_frame;
+use crate::store::dictionary as raw_dictionary;
+use crate::store::documents::symbols::fields::{
+    Labels, damaged, put_varint, take_labels, take_number,
+};
+use crate::store::documents::symbols::nested;
+use crate::types::{Lines, Span, Symbol};
 
-const SYMBOLS_VERSION: u8 = 1;
+const SYMBOLS_VERSION: u8 = 2;
+
+/// Version of the rows of files before 0.10.
+const FLAT_VERSION: u8 = 1;
 
 /// Forms of a body.
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
+const ZSTD_WITH_DICTIONARY: u8 = 2;
+
+const DICTIONARY_VERSION: u8 = 1;
 
 /// Bytes of a body, also where it is stored compressed.
 const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
@@ -31,28 +46,20 @@ const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 /// What a symbol takes in a body at least, beside its name: a byte in each column.
 const MIN_SYMBOL_BYTES: usize = 11;
 
-/// Level 9 takes a third more time than 3 and 4 % fewer bytes.
-const ZSTD_LEVEL: i32 = 9;
-
-/// The body of the row of these symbols, which are as [`nesting::fault`](crate::types::syntax::nesting::fault) wants
-/// them.
+/// The body of version 1 of these symbols, which are as
+/// [`nesting::fault`](crate::types::syntax::nesting::fault) wants them.
 ///
 /// # Errors
 /// [`Error::TooLarge`].
 pub fn encode(symbols: &[Symbol]) -> Result<Vec<u8>> {
-    let mut labels: Vec<(SymbolKind, &str)> = Vec::new();
+    let mut labels = Labels::default();
     let mut columns: [Vec<u8>; 12] = Default::default();
     let mut names = String::new();
     // Positions of the symbol before and of those that hold it, the outermost first.
     let mut open: Vec<u32> = Vec::new();
     let (mut start, mut line) = (0, 1);
     for (position, symbol) in (0u32..).zip(symbols) {
-        let label = (symbol.kind, symbol.keyword.as_str());
-        let number = labels.iter().position(|known| *known == label);
-        let number = number.unwrap_or_else(|| {
-            labels.push(label);
-            labels.len() - 1
-        });
+        let number = labels.number(symbol);
         let before = open.len();
         while open.last().is_some_and(|last| Some(*last) != symbol.parent) {
             open.pop();
@@ -81,36 +88,45 @@ pub fn encode(symbols: &[Symbol]) -> Result<Vec<u8>> {
         names.push_str(&symbol.name);
         (start, line) = (at, symbol.lines.first);
     }
-    let mut body = Vec::new();
-    put_varint(&mut body, symbols.len() as u64);
-    put_varint(&mut body, labels.len() as u64);
-    for (kind, keyword) in labels {
-        body.push(kind as u8);
-        put_varint(&mut body, keyword.len() as u64);
-        body.extend_from_slice(keyword.as_bytes());
-    }
+    let mut body = labels.head(symbols.len());
     columns
         .iter()
         .for_each(|column| body.extend_from_slice(column));
     body.extend_from_slice(names.as_bytes());
-    if body.len() > MAX_SYMBOLS_BYTES {
-        return Err(Error::TooLarge {
-            what: "the list of its symbols".to_owned(),
-            size: body.len() as u64,
-            limit: MAX_SYMBOLS_BYTES as u64,
-        });
-    }
+    check_size(&body)?;
     Ok(body)
 }
 
-/// The row of a body.
+fn check_size(body: &[u8]) -> Result<()> {
+    if body.len() <= MAX_SYMBOLS_BYTES {
+        return Ok(());
+    }
+    Err(Error::TooLarge {
+        what: "the list of its symbols".to_owned(),
+        size: body.len() as u64,
+        limit: MAX_SYMBOLS_BYTES as u64,
+    })
+}
+
+/// The row of these symbols, which are as [`nesting::fault`](crate::types::syntax::nesting::fault) wants them.
+///
+/// # Errors
+/// [`Error::TooLarge`].
 #[cfg(feature = "ingest")]
-pub(super) fn compress(body: &[u8]) -> Result<Vec<u8>> {
-    let packed = bulk::compress(body, ZSTD_LEVEL).map_err(Error::storage)?;
-    let (form, stored) = if packed.len() < body.len() {
-        (ZSTD, packed.as_slice())
-    } else {
+pub(super) fn row(
+    symbols: &[Symbol],
+    compressor: &mut Compressor<'_>,
+    has_dictionary: bool,
+) -> Result<Vec<u8>> {
+    let body = &*nested::encode(symbols);
+    check_size(body)?;
+    let packed = compressor.compress(body).map_err(Error::storage)?;
+    let (form, stored) = if packed.len() >= body.len() {
         (PLAIN, body)
+    } else if has_dictionary {
+        (ZSTD_WITH_DICTIONARY, packed.as_slice())
+    } else {
+        (ZSTD, packed.as_slice())
     };
     let mut row = vec![SYMBOLS_VERSION, form];
     put_varint(&mut row, body.len() as u64);
@@ -118,18 +134,59 @@ pub(super) fn compress(body: &[u8]) -> Result<Vec<u8>> {
     Ok(row)
 }
 
-/// The symbols of a row. Numbers that do not fit are refused; whether they suit each other is not looked at.
+/// What the row of these symbols adds to a sample for a dictionary: at most `limit_bytes` of its end, where the names
+/// are.
+#[cfg(feature = "ingest")]
+pub fn sample_of(symbols: &[Symbol], limit_bytes: usize) -> Vec<u8> {
+    let mut body = nested::encode(symbols);
+    body.drain(..body.len().saturating_sub(limit_bytes));
+    body
+}
+
+/// The row of a dictionary.
+#[cfg(feature = "ingest")]
+pub(super) fn dictionary_row(dictionary: &[u8]) -> Vec<u8> {
+    [&[DICTIONARY_VERSION], dictionary].concat()
+}
+
+/// The dictionary of a row.
 ///
 /// # Errors
 /// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
-pub(super) fn decode(row: &[u8]) -> Result<Vec<Symbol>> {
-    let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
-    if *version != SYMBOLS_VERSION {
+pub(super) fn dictionary(row: &[u8]) -> Result<Vec<u8>> {
+    let (version, dictionary) = row
+        .split_first()
+        .ok_or_else(|| Error::damaged("the dictionary of symbols is empty"))?;
+    if *version != DICTIONARY_VERSION {
         return Err(Error::FormatUnsupported {
-            needs: format!("version {version} of the record of symbols"),
-            reads: format!("version {SYMBOLS_VERSION}"),
+            needs: format!("version {version} of the dictionary of symbols"),
+            reads: format!("version {DICTIONARY_VERSION}"),
         });
     }
+    raw_dictionary::check(dictionary)?;
+    Ok(dictionary.to_vec())
+}
+
+/// The symbols of a row. Numbers that do not fit are refused; whether they suit each other is not looked at.
+/// `dictionary` is asked for the dictionary of the table where the row refers to it.
+///
+/// # Errors
+/// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
+pub(super) fn decode<'d>(
+    row: &[u8],
+    dictionary: impl FnOnce() -> Result<&'d [u8]>,
+) -> Result<Vec<Symbol>> {
+    let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
+    let decode_body = match *version {
+        SYMBOLS_VERSION => nested::decode,
+        FLAT_VERSION => decode_flat,
+        _ => {
+            return Err(Error::FormatUnsupported {
+                needs: format!("version {version} of the record of symbols"),
+                reads: format!("versions {FLAT_VERSION} and {SYMBOLS_VERSION}"),
+            });
+        }
+    };
     let (form, mut rest) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
     let body_bytes = take_number(&mut rest)? as usize;
     if body_bytes > MAX_SYMBOLS_BYTES {
@@ -137,20 +194,21 @@ pub(super) fn decode(row: &[u8]) -> Result<Vec<Symbol>> {
     }
     match *form {
         PLAIN if rest.len() == body_bytes => decode_body(rest),
-        ZSTD => {
-            let body = bulk::decompress(rest, body_bytes);
+        PLAIN => Err(damaged("has another length than it says")),
+        ZSTD | ZSTD_WITH_DICTIONARY => {
+            let dictionary = match *form {
+                ZSTD => &[],
+                _ => dictionary()?,
+            };
+            let body = decode_frame(dictionary, rest, body_bytes);
             let body = body.map_err(|error| damaged(&format!("is no zstd frame: {error}")))?;
-            if body.len() != body_bytes {
-                return Err(damaged("has another length than it says"));
-            }
             decode_body(&body)
         }
-        PLAIN => Err(damaged("has another length than it says")),
         _ => Err(damaged("has an unknown form")),
     }
 }
 
-fn decode_body(body: &[u8]) -> Result<Vec<Symbol>> {
+fn decode_flat(body: &[u8]) -> Result<Vec<Symbol>> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;
     let labels = take_labels(&mut rest)?;
@@ -229,29 +287,6 @@ fn decode_body(body: &[u8]) -> Result<Vec<Symbol>> {
     Ok(symbols)
 }
 
-fn take_labels(rest: &mut &[u8]) -> Result<Vec<(SymbolKind, String)>> {
-    let count = take_number(rest)? as usize;
-    let mut labels = Vec::new();
-    for _ in 0..count {
-        let (kind, behind) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
-        *rest = behind;
-        let kind = SymbolKind::from_number(*kind).ok_or_else(|| damaged("has an unknown kind"))?;
-        let length = take_number(rest)? as usize;
-        let (keyword, behind) = rest
-            .split_at_checked(length)
-            .ok_or_else(|| damaged("is cut off"))?;
-        *rest = behind;
-        let keyword = std::str::from_utf8(keyword);
-        let keyword = keyword.map_err(|_| damaged("has a keyword that is not UTF-8"))?;
-        labels.push((kind, keyword.to_owned()));
-    }
-    Ok(labels)
-}
-
-fn damaged(what: &str) -> Error {
-    Error::damaged(format!("a list of symbols {what}"))
-}
-
 /// From one number to a later one; they ascend.
 fn distance(from: u32, to: u32) -> u64 {
     u64::from(to.saturating_sub(from))
@@ -276,31 +311,6 @@ fn unzigzag(distance: u32, from: u32) -> Option<u32> {
     } else {
         from.checked_sub(half)
     }
-}
-
-fn put_varint(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// Takes a varint that fits 32 bits from the front.
-fn take_number(rest: &mut &[u8]) -> Result<u32> {
-    let (mut number, mut shift) = (0u64, 0);
-    while let Some((byte, behind)) = rest.split_first() {
-        *rest = behind;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return u32::try_from(number).map_err(|_| damaged("has a number out of range"));
-        }
-        shift += 7;
-        if shift > 28 {
-            break;
-        }
-    }
-    Err(damaged("has a number without an end"))
 }
 
 #[cfg(test)]

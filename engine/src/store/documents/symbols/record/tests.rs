@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::types::SymbolKind;
 use crate::types::syntax::nesting;
 
 /// A list that is nested as it must be: each symbol takes some of the room that the one around it has left.
@@ -57,10 +58,38 @@ proptest! {
     #[test]
     fn symbols_come_back_as_they_were_written(symbols in symbols()) {
         prop_assert_eq!(nesting::fault(&symbols, 20_000), None);
-        let body = encode(&symbols).unwrap();
-        prop_assert_eq!(&decode(&compress(&body).unwrap()).unwrap(), &symbols);
-        let plain = [[SYMBOLS_VERSION, PLAIN].as_slice(), &length(&body), &body].concat();
-        prop_assert_eq!(decode(&plain).unwrap(), symbols);
+        for dictionary in [&b""[..], b"class fn name", &nested::encode(&symbols)] {
+            let mut compressor = Compressor::with_dictionary(9, dictionary).unwrap();
+            compressor.include_dictid(false).unwrap();
+            let row = row(&symbols, &mut compressor, !dictionary.is_empty()).unwrap();
+            prop_assert_eq!(&decode(&row, || Ok(dictionary)).unwrap(), &symbols);
+        }
+        for (version, body) in [
+            (SYMBOLS_VERSION, nested::encode(&symbols)),
+            (FLAT_VERSION, encode(&symbols).unwrap()),
+        ] {
+            let packed = zstd::bulk::compress(&body, 9).unwrap();
+            for (form, stored) in [(PLAIN, &body), (ZSTD, &packed)] {
+                let row = [[version, form].as_slice(), &length(&body), stored].concat();
+                prop_assert_eq!(&decode(&row, none).unwrap(), &symbols);
+            }
+        }
+    }
+
+    #[test]
+    fn any_numbers_come_back_in_the_newest_version(
+        mut symbols in symbols(),
+        numbers in prop::collection::vec(any::<[u32; 9]>(), 40),
+    ) {
+        for (symbol, numbers) in symbols.iter_mut().zip(numbers) {
+            let [start, end, head, head_end, doc, doc_end, first, last, name] = numbers;
+            symbol.span = Span { start, end };
+            symbol.head = Span { start: head, end: head_end };
+            symbol.lines = Lines { first, last };
+            symbol.doc = symbol.doc.map(|_| Span { start: doc, end: doc_end });
+            symbol.name_start = name;
+        }
+        prop_assert_eq!(nested::decode(&nested::encode(&symbols)).unwrap(), symbols);
     }
 
     #[test]
@@ -69,15 +98,24 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
         end in any::<prop::sample::Index>(),
     ) {
-        let mut body = encode(&symbols).unwrap();
-        for (at, byte) in changes {
-            let at = at.index(body.len());
-            body[at] = byte;
+        for (decode_body, mut body) in [
+            (nested::decode as fn(&[u8]) -> _, nested::encode(&symbols)),
+            (decode_flat, encode(&symbols).unwrap()),
+        ] {
+            for (at, byte) in &changes {
+                let at = at.index(body.len());
+                body[at] = *byte;
+            }
+            let _ = decode_body(&body).map(|symbols| nesting::fault(&symbols, 20_000));
+            let _ = decode_body(&body[..end.index(body.len())]);
+            let _ = decode(&body, none);
         }
-        let _ = decode_body(&body).map(|symbols| nesting::fault(&symbols, 20_000));
-        let _ = decode_body(&body[..end.index(body.len())]);
-        let _ = decode(&body);
     }
+}
+
+/// The dictionary of a table without one.
+fn none() -> Result<&'static [u8]> {
+    Ok(&[])
 }
 
 fn length(body: &[u8]) -> Vec<u8> {
@@ -88,14 +126,18 @@ fn length(body: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_frame_may_not_grow_beyond_what_it_says() {
-    let frame = bulk::compress(&vec![0; 1 << 20], 3).unwrap();
+    let frame = zstd::bulk::compress(&vec![0; 1 << 20], 3).unwrap();
     for claimed in [0, 5, MAX_SYMBOLS_BYTES as u64 + 1, u64::from(u32::MAX)] {
-        let mut row = vec![SYMBOLS_VERSION, ZSTD];
-        put_varint(&mut row, claimed);
-        row.extend_from_slice(&frame);
-        assert_eq!(decode(&row).unwrap_err().code(), "DAMAGED", "{claimed}");
+        for form in [ZSTD, ZSTD_WITH_DICTIONARY] {
+            let mut row = vec![SYMBOLS_VERSION, form];
+            put_varint(&mut row, claimed);
+            row.extend_from_slice(&frame);
+            let error = decode(&row, none).unwrap_err();
+            assert_eq!(error.code(), "DAMAGED", "{claimed}");
+        }
     }
-    assert_eq!(decode(&[2, 0, 0]).unwrap_err().code(), "FORMAT_UNSUPPORTED");
+    let error = decode(&[3, 0, 0], none).unwrap_err();
+    assert_eq!(error.code(), "FORMAT_UNSUPPORTED");
 }
 
 #[test]
@@ -104,5 +146,21 @@ fn a_count_that_lies_allocates_nothing() {
     put_varint(&mut body, u64::from(u32::MAX));
     put_varint(&mut body, 0);
     body.extend_from_slice(&[0; 40]);
-    assert!(decode_body(&body).is_err());
+    assert!(decode_flat(&body).is_err());
+    assert!(nested::decode(&body).is_err());
+}
+
+#[test]
+fn a_row_that_is_no_dictionary_is_refused() {
+    assert_eq!(dictionary(&dictionary_row(b"class")).unwrap(), b"class");
+    let long = vec![DICTIONARY_VERSION; raw_dictionary::DICTIONARY_LIMIT_BYTES + 2];
+    let tables = dictionary_row(b"\x37\xA4\x30\xEC and more");
+    for (row, code) in [
+        (&b""[..], "DAMAGED"),
+        (&long, "DAMAGED"),
+        (&tables, "DAMAGED"),
+        (&[2, 0], "FORMAT_UNSUPPORTED"),
+    ] {
+        assert_eq!(dictionary(row).unwrap_err().code(), code);
+    }
 }

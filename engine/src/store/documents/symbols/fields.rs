@@ -1,0 +1,89 @@
+//! What the bodies of rows of symbols are made of: varints and labels.
+
+use crate::error::{Error, Result};
+use crate::types::{Symbol, SymbolKind};
+
+/// Kind and keyword of a symbol, by number.
+#[derive(Debug, Default)]
+pub(super) struct Labels<'s> {
+    labels: Vec<(SymbolKind, &'s str)>,
+}
+
+impl<'s> Labels<'s> {
+    /// The number of the label of a symbol; labels are numbered in the order in which they first come.
+    pub(super) fn number(&mut self, symbol: &'s Symbol) -> usize {
+        let label = (symbol.kind, symbol.keyword.as_str());
+        let number = self.labels.iter().position(|known| *known == label);
+        number.unwrap_or_else(|| {
+            self.labels.push(label);
+            self.labels.len() - 1
+        })
+    }
+
+    /// The start of a body: how many symbols there are, and the labels.
+    pub(super) fn head(&self, symbols: usize) -> Vec<u8> {
+        let mut body = Vec::new();
+        put_varint(&mut body, symbols as u64);
+        put_varint(&mut body, self.labels.len() as u64);
+        for (kind, keyword) in &self.labels {
+            body.push(*kind as u8);
+            put_varint(&mut body, keyword.len() as u64);
+            body.extend_from_slice(keyword.as_bytes());
+        }
+        body
+    }
+}
+
+/// Takes the labels from the front.
+pub(super) fn take_labels(rest: &mut &[u8]) -> Result<Vec<(SymbolKind, String)>> {
+    let count = take_number(rest)? as usize;
+    let mut labels = Vec::new();
+    for _ in 0..count {
+        let (kind, behind) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
+        *rest = behind;
+        let kind = SymbolKind::from_number(*kind).ok_or_else(|| damaged("has an unknown kind"))?;
+        let length = take_number(rest)? as usize;
+        let (keyword, behind) = rest
+            .split_at_checked(length)
+            .ok_or_else(|| damaged("is cut off"))?;
+        *rest = behind;
+        let keyword = std::str::from_utf8(keyword);
+        let keyword = keyword.map_err(|_| damaged("has a keyword that is not UTF-8"))?;
+        labels.push((kind, keyword.to_owned()));
+    }
+    Ok(labels)
+}
+
+pub(super) fn damaged(what: &str) -> Error {
+    Error::damaged(format!("a list of symbols {what}"))
+}
+
+pub(super) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// Takes a varint of at most five bytes from the front.
+pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64> {
+    let (mut number, mut shift) = (0u64, 0);
+    while let Some((byte, behind)) = rest.split_first() {
+        *rest = behind;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Ok(number);
+        }
+        shift += 7;
+        if shift > 28 {
+            break;
+        }
+    }
+    Err(damaged("has a number without an end"))
+}
+
+/// Takes a varint that fits 32 bits from the front.
+pub(super) fn take_number(rest: &mut &[u8]) -> Result<u32> {
+    u32::try_from(take_varint(rest)?).map_err(|_| damaged("has a number out of range"))
+}
