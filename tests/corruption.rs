@@ -3,6 +3,7 @@
 
 mod amplification;
 mod ask;
+mod chunk_rows;
 mod columns;
 mod damage;
 pub(crate) mod forgery;

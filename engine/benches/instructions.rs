@@ -250,9 +250,13 @@ fn stored() -> BlockReader<'static> {
         pushed.expect("memory");
         blocks.push(&mut columns, &text).expect("memory");
     }
-    let rows = rows.finish(&mut columns).expect("memory");
+    let [heads, packed] = rows.finish(&mut columns).expect("memory");
     let [blocks, text, dictionary] = blocks.finish(&mut columns).expect("memory");
-    let chunks = ChunkReader::new(columns.view(tables::CHUNKS, &rows));
+    let chunks = ChunkReader::new(
+        columns.view(tables::CHUNK_HEADS, &heads),
+        columns.view(tables::CHUNK_BLOCKS, &packed),
+        200,
+    );
     let (blocks, text) = (
         columns.view(tables::BLOCKS, &blocks),
         columns.view(tables::TEXT, &text),

@@ -1,6 +1,6 @@
 //! Small files that unfold into much: what a reader gives and holds stays bounded.
 
-use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, FACETS};
+use kb_engine::testing::store::tables::{BLOCKS, FACETS};
 use kb_engine::{
     ANSWER_LIMIT_BYTES, Class, Filters, Kb, KbWriter, Lines, Mode, PageOptions, Request,
     document_of,
@@ -168,13 +168,13 @@ fn a_document_that_claims_four_gigabytes_costs_nothing() {
                 record.text_bytes = text_bytes;
                 ends.push(record.first_row + record.rows - 1);
             }
-            let chunks = stored.first_column(CHUNKS.0);
+            let mut chunks = stored.chunk_rows();
             for row in ends {
-                let end = row as usize * 16 + 4;
-                if let Some(end) = chunks.get_mut(end..end + 4) {
-                    end.copy_from_slice(&text_bytes.to_le_bytes());
+                if let Some(row) = chunks.get_mut(row as usize) {
+                    row[1] = text_bytes;
                 }
             }
+            stored.set_chunk_rows(&chunks);
         };
         assert!(refuses_texts("record and chunks", lie), "{text_bytes}");
     }

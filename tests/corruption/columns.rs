@@ -2,12 +2,12 @@
 
 use kb_engine::testing::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
 use kb_engine::testing::index::vector;
-use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, TEXT};
+use kb_engine::testing::store::tables::{BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, CHUNKS, TEXT};
 use kb_engine::{Kb, PageOptions};
 
 use super::ask::{Numbers, ask};
-use super::forgery::Stored;
-use crate::format::golden::golden_bytes;
+use super::forgery::{Stored, forge};
+use crate::format::golden::{golden_bytes, golden_folder};
 
 /// Files with random bytes in their columns.
 const RANDOM_FILES: u64 = 200;
@@ -48,8 +48,61 @@ const NUMBERS: [u64; 8] = [
 fn chunk_rows_that_lie_are_refused_or_harmless() {
     for number in NUMBERS {
         for row in [None, Some(0), Some(3)] {
+            for field in 0..4 {
+                let what = format!("rows of chunks, row {row:?}, field {field}: {number}");
+                let mut stored = Stored::of_golden();
+                let mut rows = stored.chunk_rows();
+                for (position, numbers) in rows.iter_mut().enumerate() {
+                    if row.is_none_or(|row| row == position) {
+                        // As the lowest four bytes.
+                        numbers[field] = number as u32;
+                    }
+                }
+                stored.set_chunk_rows(&rows);
+                drop(ask(stored.into_bytes(), &what));
+            }
+        }
+    }
+}
+
+#[test]
+fn heads_of_chunk_rows_that_lie_are_refused_or_harmless() {
+    for number in NUMBERS {
+        for field in [
+            0..4,
+            4..12,
+            12..16,
+            16..20,
+            20..24,
+            24..25,
+            25..26,
+            26..27,
+            27..28,
+        ] {
+            set_field(CHUNK_HEADS.0, 28, None, field, number);
+        }
+    }
+}
+
+#[test]
+fn whole_rows_of_chunks_that_lie_are_refused_or_harmless() {
+    // As files before 0.10 have them.
+    let bytes = std::fs::read(golden_folder().join("v0.9/golden.kb")).expect("golden.kb");
+    for number in NUMBERS {
+        for row in [None, Some(0), Some(3)] {
             for field in [0..4, 4..8, 8..12, 12..16] {
-                set_field(CHUNKS.0, 16, row, field, number);
+                let what = format!("row {row:?}, bytes {field:?}: {number}");
+                let forged = forge(&bytes, |stored, transaction| {
+                    stored.column(transaction, CHUNKS, |bytes| {
+                        for (position, bytes) in bytes.chunks_exact_mut(16).enumerate() {
+                            if row.is_none_or(|row| row == position) {
+                                let len = field.len();
+                                bytes[field.clone()].copy_from_slice(&number.to_le_bytes()[..len]);
+                            }
+                        }
+                    });
+                });
+                drop(ask(forged, &what));
             }
         }
     }
@@ -58,15 +111,12 @@ fn chunk_rows_that_lie_are_refused_or_harmless() {
 #[test]
 fn reversed_spans_are_refused() {
     let mut stored = Stored::of_golden();
-    let rows = stored.first_column(CHUNKS.0);
-    let mut ends: Vec<[u8; 4]> = rows
-        .chunks_exact(16)
-        .map(|row| [row[4], row[5], row[6], row[7]])
-        .collect();
-    ends.reverse();
-    for (row, end) in rows.chunks_exact_mut(16).zip(ends) {
-        row[4..8].copy_from_slice(&end);
+    let mut rows = stored.chunk_rows();
+    let ends: Vec<u32> = rows.iter().map(|row| row[1]).collect();
+    for (row, end) in rows.iter_mut().zip(ends.into_iter().rev()) {
+        row[1] = end;
     }
+    stored.set_chunk_rows(&rows);
     let answers = ask(stored.into_bytes(), "reversed").expect("it opens");
     let told = answers
         .iter()
@@ -109,7 +159,8 @@ fn a_block_that_claims_more_text_than_its_frame_has_is_refused() {
 #[test]
 fn random_bytes_in_any_column_are_refused_or_harmless() {
     let columns = [
-        CHUNKS,
+        CHUNK_HEADS,
+        CHUNK_BLOCKS,
         BLOCKS,
         TEXT,
         DICTIONARY,
@@ -146,7 +197,8 @@ fn random_bytes_in_any_column_are_refused_or_harmless() {
 #[test]
 fn columns_of_other_sizes_are_refused_or_harmless() {
     for column in [
-        CHUNKS,
+        CHUNK_HEADS,
+        CHUNK_BLOCKS,
         BLOCKS,
         TEXT,
         DICTIONARY,

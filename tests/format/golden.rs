@@ -28,7 +28,7 @@ pub(crate) fn golden_folder() -> PathBuf {
 /// Bytes of the golden file of the current format.
 pub(crate) fn golden_bytes() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.9/golden.kb")).expect("golden.kb"))
+    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.10/golden.kb")).expect("golden.kb"))
 }
 
 /// `expected.json`: an object for each golden file, under its path.

@@ -11,6 +11,7 @@ use kb_engine::testing::container::{
     MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
 };
 use kb_engine::testing::index::{keyword, trigram, vector};
+use kb_engine::testing::store::chunks;
 use kb_engine::testing::store::facets::Facet;
 use kb_engine::testing::store::tables;
 use kb_engine::{Class, PageSource, SegmentId};
@@ -269,6 +270,8 @@ fn tables_and_columns_are_those_of_the_code() {
         (tables::BLOCKS, "blocks"),
         (tables::TEXT, "text"),
         (tables::TEXT_DICTIONARY, "text dictionary"),
+        (tables::CHUNK_HEADS, "chunk heads"),
+        (tables::CHUNK_BLOCKS, "chunk blocks"),
         (keyword::DICTIONARY, "dictionary"),
         (keyword::POSTINGS, "postings"),
         (keyword::LENGTHS, "lengths"),
@@ -285,8 +288,12 @@ fn tables_and_columns_are_those_of_the_code() {
     coded.insert(19, "reserved".to_owned());
     coded.insert(33, "reserved".to_owned());
     assert_eq!(told, coded);
-    let chunk_row = kb_engine::testing::store::chunks::ROW_BYTES;
-    assert!(page.contains(&format!("| 1 chunks | {chunk_row} bytes:")));
+    let chunk_row = chunks::WHOLE_ROW_BYTES;
+    assert!(page.contains(&format!("written before 0.10; {chunk_row} bytes:")));
+    let chunk_head = chunks::HEAD_BYTES;
+    assert!(page.contains(&format!("| 5 chunk heads | {chunk_head} bytes ")));
+    let block_rows = chunks::BLOCK_ROWS;
+    assert!(page.contains(&format!("the numbers of {block_rows} rows of chunks")));
     let block_row = kb_engine::testing::store::blocks::ROW_BYTES;
     assert!(page.contains(&format!("| 2 blocks | {block_row} bytes:")));
     let (unit_row, list_row) = (trigram::UNIT_ROW_BYTES, trigram::BLOCK_ROW_BYTES);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use crate::container::column::{ColumnId, ColumnRecord, ColumnView};
+use crate::container::column::{ColumnId, ColumnView};
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
 use crate::error::{Error, Result};
 use crate::index::{keyword, trigram, vector};
 use crate::store::blocks::BlockReader;
-use crate::store::chunks::{self, ChunkReader};
+use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES, WHOLE_ROW_BYTES};
 use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
 use crate::store::segments::SegmentRecord;
@@ -70,15 +70,16 @@ impl Segment {
         let text = keyword::KeywordRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
         // What later steps allocate by rows is bounded by what the file has.
-        let chunk_bytes = record
-            .columns
-            .iter()
-            .find(|column| column.column == tables::CHUNKS.0)
-            .map_or(0, ColumnRecord::len_bytes);
-        if text.rows != record.rows
-            || vectors.rows != record.rows
-            || chunk_bytes != u64::from(record.rows) * u64::from(chunks::ROW_BYTES)
-        {
+        let rows = u64::from(record.rows);
+        let chunk_bytes = |number: ColumnId, rows: u64, row_bytes: u32| {
+            let mut columns = record.columns.iter();
+            let column = columns.find(|column| column.column == number.0);
+            column.is_some_and(|column| column.len_bytes() == rows * u64::from(row_bytes))
+        };
+        let heads = rows.div_ceil(u64::from(BLOCK_ROWS));
+        let has_rows = chunk_bytes(tables::CHUNK_HEADS, heads, HEAD_BYTES)
+            || chunk_bytes(tables::CHUNKS, rows, WHOLE_ROW_BYTES);
+        if text.rows != record.rows || vectors.rows != record.rows || !has_rows {
             return Err(Error::damaged(format!(
                 "columns and indexes of segment {} differ in rows",
                 id.0
@@ -147,9 +148,19 @@ impl Segment {
                 Error::damaged(format!("segment {} has no column {}", self.id.0, id.0))
             })
         };
-        let chunks = column(tables::CHUNKS)?;
+        let chunks = match self.extents.column(snapshot, tables::CHUNK_HEADS) {
+            Some(heads) => ChunkColumns::Packed([heads, column(tables::CHUNK_BLOCKS)?]),
+            None => ChunkColumns::Whole(column(tables::CHUNKS)?),
+        };
+        let rows = u64::from(self.rows());
+        let (stored, wanted) = match &chunks {
+            ChunkColumns::Packed([heads, _]) => {
+                (view(heads).rows(), rows.div_ceil(u64::from(BLOCK_ROWS)))
+            }
+            ChunkColumns::Whole(column) => (view(column).rows(), rows),
+        };
         // All that counts up to the number of rows is bounded by the size of the file.
-        if view(&chunks).rows() != u64::from(self.rows()) {
+        if stored != wanted {
             return Err(Error::damaged(format!(
                 "segment {} claims other rows than it has",
                 self.id.0
@@ -174,12 +185,21 @@ impl Segment {
     }
 }
 
+/// What holds the rows of chunks.
+#[derive(Debug)]
+enum ChunkColumns<'s> {
+    /// Heads and blocks.
+    Packed([BoundColumn<'s>; 2]),
+    /// The only column of a segment that was written before 0.10.
+    Whole(BoundColumn<'s>),
+}
+
 /// The columns of one segment over one snapshot.
 #[derive(Debug)]
 pub struct BoundSegment<'s> {
     /// The segment.
     pub segment: &'s Segment,
-    chunks: BoundColumn<'s>,
+    chunks: ChunkColumns<'s>,
     blocks: BoundColumn<'s>,
     text: BoundColumn<'s>,
     text_dictionary: BoundColumn<'s>,
@@ -195,7 +215,12 @@ pub struct BoundSegment<'s> {
 impl BoundSegment<'_> {
     /// Chunk rows.
     pub fn chunks(&self) -> ChunkReader<'_> {
-        ChunkReader::new(view(&self.chunks))
+        match &self.chunks {
+            ChunkColumns::Packed([heads, blocks]) => {
+                ChunkReader::new(view(heads), view(blocks), self.segment.rows())
+            }
+            ChunkColumns::Whole(column) => ChunkReader::of_whole_rows(view(column)),
+        }
     }
 
     /// Text of chunks.

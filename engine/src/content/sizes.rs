@@ -86,7 +86,7 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
 fn section_of(column: ColumnId) -> &'static str {
     match column {
         tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
-        tables::CHUNKS => "chunks",
+        tables::CHUNKS | tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",
         keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
         vector::ROWS | vector::CODES => "vectors",
         trigram::UNITS | trigram::BLOCKS | trigram::LISTS => "trigrams",

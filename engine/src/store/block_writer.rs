@@ -380,14 +380,16 @@ mod tests {
     use crate::container::column::{ColumnId, MemoryExtents, extent_starts};
     use crate::store::blocks::BlockReader;
     use crate::store::chunks::ChunkReader;
-    use crate::store::chunks::{self, ChunkWriter};
+    use crate::store::chunks::{ChunkWriter, HEAD_BYTES};
     use crate::store::decoder::DecoderPool;
     use crate::types::{ChunkSpan, DocumentId, Lines, Span};
 
     /// A segment in memory, and where its extents start.
     struct Written {
         sink: MemoryExtents,
-        starts: [Vec<u64>; 4],
+        starts: [Vec<u64>; 5],
+        /// Rows of chunks.
+        rows: u32,
         decoders: DecoderPool,
     }
 
@@ -412,11 +414,13 @@ mod tests {
             };
             rows.push(&mut sink, DocumentId(9), &of_another).unwrap();
             blocks.push(&mut sink, "other").unwrap();
-            let chunk_record = rows.finish(&mut sink).unwrap();
+            let written = rows.rows();
+            let [heads, packed] = rows.finish(&mut sink).unwrap();
             let [rows, text, dictionary] = blocks.finish(&mut sink).unwrap();
             Written {
                 sink,
-                starts: [&chunk_record, &rows, &text, &dictionary].map(extent_starts),
+                starts: [&heads, &rows, &text, &dictionary, &packed].map(extent_starts),
+                rows: written,
                 decoders: DecoderPool::default(),
             }
         }
@@ -432,7 +436,11 @@ mod tests {
             BlockReader::new(
                 self.view(1, ROW_BYTES, tables::BLOCKS),
                 self.view(2, 0, tables::TEXT),
-                ChunkReader::new(self.view(0, chunks::ROW_BYTES, tables::CHUNKS)),
+                ChunkReader::new(
+                    self.view(0, HEAD_BYTES, tables::CHUNK_HEADS),
+                    self.view(4, 0, tables::CHUNK_BLOCKS),
+                    self.rows,
+                ),
                 self.decoders.acquire(dictionary).unwrap(),
                 BLOCK_LIMIT_BYTES,
             )

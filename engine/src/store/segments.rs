@@ -11,7 +11,11 @@ use crate::error::{Error, Result};
 use crate::store::{deleted, facets, tables};
 use crate::types::SegmentId;
 
-const SEGMENT_VERSION: u8 = 1;
+const SEGMENT_VERSION: u8 = 2;
+
+/// Version of the records of segments that were written before 0.10: with the rows of chunks in column 1, which is
+/// why a program that knows no other shall refuse the newer ones.
+const WHOLE_ROWS_VERSION: u8 = 1;
 
 /// Row of table `segs`.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
@@ -41,7 +45,11 @@ impl SegmentRecord {
         let row = snapshot
             .get(&table, Key::U64(u64::from(segment.0)))?
             .ok_or_else(missing)?;
-        decode_record("a segment", SEGMENT_VERSION, &row)
+        let version = match row.first() {
+            Some(&WHOLE_ROWS_VERSION) => WHOLE_ROWS_VERSION,
+            _ => SEGMENT_VERSION,
+        };
+        decode_record("a segment", version, &row)
     }
 
     /// Writes the record.

@@ -59,7 +59,7 @@ pub fn segment_table(segment: SegmentId) -> String {
     format!("seg/{:016x}", segment.0)
 }
 
-/// Rows of chunks: document, end, first line, last line.
+/// Rows of chunks in segments that were written before 0.10: document, end, first line, last line.
 pub const CHUNKS: ColumnId = ColumnId(1);
 /// Rows of text blocks: where each lies and which chunks it holds.
 pub const BLOCKS: ColumnId = ColumnId(2);
@@ -67,3 +67,7 @@ pub const BLOCKS: ColumnId = ColumnId(2);
 pub const TEXT: ColumnId = ColumnId(3);
 /// What text blocks may refer to: a raw dictionary of zstd, or nothing.
 pub const TEXT_DICTIONARY: ColumnId = ColumnId(4);
+/// Heads of the blocks of chunk rows.
+pub const CHUNK_HEADS: ColumnId = ColumnId(5);
+/// Blocks of chunk rows: document, end, first line, last line.
+pub const CHUNK_BLOCKS: ColumnId = ColumnId(6);

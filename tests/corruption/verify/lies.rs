@@ -5,7 +5,7 @@ use kb_engine::Kb;
 use kb_engine::testing::container::{Key, Transaction};
 use kb_engine::testing::store::documents;
 use kb_engine::testing::store::outline;
-use kb_engine::testing::store::tables::{BLOCKS, CHUNKS, TEXT};
+use kb_engine::testing::store::tables::{BLOCKS, CHUNK_HEADS, TEXT};
 
 use super::{sample_bytes, verify};
 use crate::corruption::forgery::{Stored, forge};
@@ -43,6 +43,9 @@ fn number(bytes: &mut [u8], width: usize, row: usize, field: usize, change: impl
     field.copy_from_slice(&change(old).to_le_bytes());
 }
 
+/// Other bytes of the same rows.
+const NOT_CANONICAL: &str = "its rows of chunks are not the bytes that they make";
+
 pub(super) const LOG: &str = "log.md";
 pub(super) const NOTES: &str = "notes.txt";
 
@@ -50,7 +53,8 @@ pub(super) const NOTES: &str = "notes.txt";
 fn a_file_that_is_written_back_without_a_lie_passes() {
     let bytes = forge(sample_bytes(), |stored, transaction| {
         stored.segment(transaction, |_| ());
-        stored.column(transaction, CHUNKS, |_| ());
+        stored.chunks(transaction, |_| ());
+        stored.column(transaction, CHUNK_HEADS, |_| ());
         stored.document(transaction, LOG, |_| ());
         stored.outline(transaction, LOG, |_| ());
         stored.parts(transaction, "ledger.xlsx", |_| ());
@@ -290,50 +294,55 @@ fn lies_of_rows_and_blocks_are_named() {
             ("its record says", |stored, transaction| {
                 let row = stored.documents[LOG].1.first_row as usize;
                 let other = stored.id(NOTES).0;
-                stored.column(transaction, CHUNKS, |bytes| {
-                    number(bytes, 16, row, 0, |_| other)
-                });
+                stored.chunks(transaction, |rows| rows[row][0] = other);
             }),
             (
                 "document 70000 is named but missing",
                 |stored, transaction| {
-                    stored.column(transaction, CHUNKS, |bytes| {
-                        number(bytes, 16, 0, 0, |_| 70_000)
-                    });
+                    stored.chunks(transaction, |rows| rows[0][0] = 70_000);
                 },
             ),
             (
                 "of segment 1: it ends before it starts",
                 |stored, transaction| {
                     let row = stored.documents[LOG].1.first_row as usize + 1;
-                    stored.column(transaction, CHUNKS, |bytes| {
-                        number(bytes, 16, row, 4, |_| 1)
-                    });
+                    stored.chunks(transaction, |rows| rows[row][1] = 1);
                 },
             ),
             ("and its block has", |stored, transaction| {
-                stored.column(transaction, CHUNKS, |bytes| {
-                    number(bytes, 16, 0, 4, |_| 9_000_000)
-                });
+                stored.chunks(transaction, |rows| rows[0][1] = 9_000_000);
             }),
             ("cannot have lines", |stored, transaction| {
-                stored.column(transaction, CHUNKS, |bytes| {
-                    number(bytes, 16, 0, 8, |line| line + 1)
-                });
+                stored.chunks(transaction, |rows| rows[0][2] += 1);
             }),
             ("cannot have lines", |stored, transaction| {
-                stored.column(transaction, CHUNKS, |bytes| {
-                    number(bytes, 16, 0, 12, |line| line + 1)
-                });
+                stored.chunks(transaction, |rows| rows[0][3] += 1);
             }),
             // In the middle of a character.
             ("is not UTF-8", |stored, transaction| {
                 let (_, record) = &stored.documents[LOG];
                 let row = record.first_row as usize;
-                stored.column(transaction, CHUNKS, |bytes| {
-                    number(bytes, 16, row, 4, |_| 4)
+                stored.chunks(transaction, |rows| rows[row][1] = 4);
+            }),
+            // A block elsewhere, a first row beyond the last, an end before the first row.
+            ("segment 1", |stored, transaction| {
+                stored.column(transaction, CHUNK_HEADS, |bytes| bytes[0] += 1);
+            }),
+            (NOT_CANONICAL, |stored, transaction| {
+                stored.column(transaction, CHUNK_HEADS, |bytes| {
+                    let head = bytes.len() - 28;
+                    bytes[head + 11] |= 0x80;
                 });
             }),
+            (NOT_CANONICAL, |stored, transaction| {
+                stored.column(transaction, CHUNK_HEADS, |bytes| bytes[16] = 1);
+            }),
+            (
+                "a block of chunk rows has too wide numbers",
+                |stored, transaction| {
+                    stored.column(transaction, CHUNK_HEADS, |bytes| bytes[25] = 33);
+                },
+            ),
             ("block 0 lies at 1", |stored, transaction| {
                 stored.column(transaction, BLOCKS, |bytes| number(bytes, 24, 0, 0, |_| 1));
             }),

@@ -9,7 +9,7 @@ use kb_engine::testing::store::documents;
 use kb_engine::testing::store::facets::{self, Facet};
 use kb_engine::testing::store::meta::SealRecord;
 use kb_engine::testing::store::skipped::{self, SkippedRecord};
-use kb_engine::testing::store::tables::CHUNKS;
+use kb_engine::testing::store::tables::CHUNK_BLOCKS;
 use kb_engine::{Heading, SegmentId};
 
 use super::lies::{LOG, NOTES, assert_all_named, named};
@@ -177,7 +177,7 @@ fn leftovers_are_named() {
                 "table \"seg/0000000000000063\" belongs to no live segment",
                 |_, transaction| {
                     transaction
-                        .put_extent(SegmentId(99), CHUNKS, 0, 0, &[1; 16])
+                        .put_extent(SegmentId(99), CHUNK_BLOCKS, 0, 0, &[1; 16])
                         .expect("extent");
                 },
             ),

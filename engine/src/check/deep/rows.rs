@@ -4,23 +4,12 @@ use crate::check::deep::block_text::BlockTextReader;
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::deep::document_checker::{ChunkText, DocumentChecker};
 use crate::check::problems::Problems;
-use crate::container::codec::u32_at;
-use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::store::decoder::Decoder;
 use crate::store::{dictionary, tables};
-use crate::types::{DocumentId, Lines};
 
 /// CheckedRows between two words about progress.
 const ROWS_PER_REPORT: u32 = 256;
-
-/// A row of column `chunks`.
-#[derive(Debug, Clone, Copy)]
-struct ChunkRow {
-    document: DocumentId,
-    end: u32,
-    lines: Lines,
-}
 
 /// Reads all rows with their text and compares each document with its record.
 ///
@@ -32,7 +21,13 @@ pub(super) fn check(
     progress: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<CheckedRows> {
     let mut found = CheckedRows::default();
-    let chunks = context.column(tables::CHUNKS)?;
+    let bound = context.segment.bind(context.snapshot)?;
+    let chunks = bound.chunks();
+    let is_canonical = problems.unless_damaged(|| context.location(), chunks.is_canonical())?;
+    if is_canonical == Some(false) {
+        let what = "its rows of chunks are not the bytes that they make";
+        problems.add(format!("{}: {what}", context.location()));
+    }
     let blocks = context.column(tables::BLOCKS)?;
     let text = context.column(tables::TEXT)?;
     let dictionary = context.column(tables::TEXT_DICTIONARY)?;
@@ -48,7 +43,7 @@ pub(super) fn check(
             return Ok(found);
         }
         let place = || format!("row {row} of {}", context.location());
-        let Some(chunk) = problems.unless_damaged(place, chunk_row(chunks.view(), row))? else {
+        let Some(chunk) = problems.unless_damaged(place, chunks.row(row))? else {
             // What follows cannot be distinguished from what is missing.
             found.documents.insert_range(..);
             return Ok(found);
@@ -100,16 +95,4 @@ pub(super) fn check(
     problems.unless_damaged(|| context.location(), text.finish())?;
     found.is_complete = true;
     Ok(found)
-}
-
-fn chunk_row(chunks: ColumnView<'_>, row: u32) -> Result<ChunkRow> {
-    let bytes = chunks.row(u64::from(row))?;
-    Ok(ChunkRow {
-        document: DocumentId(u32_at(bytes, 0)?),
-        end: u32_at(bytes, 4)?,
-        lines: Lines {
-            first: u32_at(bytes, 8)?,
-            last: u32_at(bytes, 12)?,
-        },
-    })
 }

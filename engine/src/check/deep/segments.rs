@@ -27,15 +27,29 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             ));
         }
     }
-    // All three columns of trigrams, or none.
-    let may_lack = |number: ColumnId| {
-        let is_of_trigrams = [trigram::UNITS, trigram::BLOCKS, trigram::LISTS].contains(&number);
-        is_of_trigrams && find(trigram::UNITS.0).is_none()
+    // All three columns of trigrams, or none; packed rows of chunks, or whole ones.
+    let has = |number: ColumnId| find(number.0).is_some();
+    let may_lack = |number: ColumnId| match number {
+        trigram::UNITS | trigram::BLOCKS | trigram::LISTS => !has(trigram::UNITS),
+        tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => {
+            has(tables::CHUNKS) && !has(tables::CHUNK_HEADS)
+        }
+        tables::CHUNKS => has(tables::CHUNK_HEADS),
+        _ => false,
     };
+    if has(tables::CHUNKS) && has(tables::CHUNK_HEADS) {
+        wrong.push("it has the rows of its chunks twice".to_owned());
+    }
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     for (number, width, rows) in [
-        (tables::CHUNKS, chunks::ROW_BYTES, Some(rows)),
+        (tables::CHUNKS, chunks::WHOLE_ROW_BYTES, Some(rows)),
+        (
+            tables::CHUNK_HEADS,
+            chunks::HEAD_BYTES,
+            Some(rows.div_ceil(chunks::BLOCK_ROWS)),
+        ),
+        (tables::CHUNK_BLOCKS, 0, None),
         (tables::BLOCKS, blocks::ROW_BYTES, None),
         (tables::TEXT, 0, None),
         (tables::TEXT_DICTIONARY, 0, None),

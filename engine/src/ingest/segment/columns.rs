@@ -55,7 +55,7 @@ impl SegmentColumns<'_> {
         keyword_index: impl FnOnce(&mut Transaction<'_>) -> Result<KeywordRecord>,
     ) -> Result<SegmentRecord> {
         let rows = self.rows();
-        let mut columns = vec![self.chunks.finish(transaction)?];
+        let mut columns = self.chunks.finish(transaction)?.to_vec();
         columns.extend(self.blocks.finish(transaction)?);
         let keyword_index = keyword_index(transaction)?;
         columns.extend(keyword_index.columns().map(ColumnRecord::clone));
