@@ -427,6 +427,8 @@ enum kb_feature
     KB_FEATURE_PDF = 16,
     // Sheets of workbooks and tables.
     KB_FEATURE_SHEETS = 32,
+    // Search by regular expressions: the call "regex" of `kb_call`.
+    KB_FEATURE_REGEX = 64,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -473,9 +475,9 @@ typedef struct kb_text kb_text;
 // Vectors of some texts. The caller owns it: `kb_vectors_free`.
 typedef struct kb_vectors kb_vectors;
 
-// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. Several
-// writers of one file, in any processes, take turns: a change waits for its turn as long as `lock_timeout_ms` says.
-// Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
+// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The first
+// change locks the file against other writers, in any process, until this one is closed or rolled back; theirs wait
+// as long as their `lock_timeout_ms` says. Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
 // `kb_writer_close`.
 typedef struct kb_writer kb_writer;
 
@@ -692,7 +694,7 @@ typedef struct {
     uint64_t text_bytes;
     // Bytes of the file.
     uint64_t file_bytes;
-    // Commits so far.
+    // Number of the last commit: it grows with each change of the file, by one or more.
     uint64_t commits;
     // When it was made, milliseconds since 1970.
     int64_t created_ms;
@@ -974,7 +976,7 @@ typedef struct {
     size_t struct_size;
     // A `kb_writer_mode`.
     int32_t mode;
-    // How long a change waits for another writer, milliseconds; 0: not at all.
+    // How long a change waits until another writer is closed, milliseconds; 0: not at all.
     uint32_t lock_timeout_ms;
     // Path of a `kb` program of this version, which reads PDF and office documents in confined processes of its own.
     // NULL, and `in_process` 0: such documents are left out, with a reason that says so.
@@ -1081,7 +1083,7 @@ kb_status kb_call(const kb *file,
                   kb_text **out,
                   kb_error **err);
 
-// Looks a document up by path, handle, title, or the end of its path. The result has that one.
+// Looks a document up by path, handle, or the end of its path. The result has that one.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
 //
@@ -1267,10 +1269,10 @@ kb_status kb_sections_get(const kb_sections *sections,
 // `sections` is NULL or points to NULL or to live sections.
 void kb_sections_free(kb_sections **sections);
 
-// The pages, sheets or slides of a document. Their text is `kb_get_text` of their lines; cells with their values are
+// The pages, sheets or slides of a document; empty where it has none. Their text is `kb_get_text` of their lines; cells with their values are
 // the calls "sheet" and "pages" of `kb_call`.
 //
-// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_UNSUPPORTED_DOCUMENT_TYPE`.
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 //
 // # Safety
 // `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
@@ -1372,7 +1374,7 @@ kb_status kb_symbols_get(const kb_symbols *symbols, size_t index, kb_symbol *out
 void kb_symbols_free(kb_symbols **symbols);
 
 // The text of a document, or of some of its lines: `first_line` to `last_line`, from 1, both included; 0 and 0: all of
-// it; a `last_line` of 0: to the end. `name` is a path, a handle or a title; it may carry lines itself: "a.md:10-20".
+// it; a `last_line` of 0: to the end. `name` is a path, a handle, or the end of a path; it may carry lines itself: "a.md:10-20".
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 64 MiB
 // at once.
@@ -1441,7 +1443,7 @@ kb_status kb_writer_add(kb_writer *writer,
                         const kb_new_document *document,
                         kb_error **err);
 
-// Removes a document with the next commit, by path, handle or title.
+// Removes a document with the next commit, by path, handle, or the end of its path.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INDEX_LOCKED`, `KB_IN_USE`.
 //
@@ -1467,7 +1469,8 @@ kb_status kb_writer_tag(kb_writer *writer,
 // Makes what was changed durable and visible to readers, as one step. `progress` is NULL or called meanwhile with
 // `progress_data`.
 //
-// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`; the last commit stands.
+// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. The last commit stands then, and what was
+// changed since is gone, but for `KB_IN_USE`.
 //
 // # Safety
 // `writer` is an open writer; `err` is NULL or may be written.
@@ -1499,7 +1502,8 @@ kb_status kb_writer_index(kb_writer *writer,
                           kb_report **out,
                           kb_error **err);
 
-// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship. The commit
+// stands also where sealing fails.
 //
 // Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 // `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.
@@ -1562,7 +1566,6 @@ void kb_report_free(kb_report **report);
 }  // extern "C"
 #endif  // __cplusplus
 
-#endif  /* KB_H */
 
 #ifdef __cplusplus
 /* A text that is written out in the program. */
@@ -1580,18 +1583,46 @@ static inline kb_str kb_str_from(const char *text) {
     return str;
 }
 
-#define KB_SEARCH_OPTIONS_INIT {sizeof(kb_search_options)}
-#define KB_SYMBOLS_OPTIONS_INIT {sizeof(kb_symbols_options)}
-#define KB_VERIFY_OPTIONS_INIT {sizeof(kb_verify_options)}
-#define KB_WRITER_OPTIONS_INIT {sizeof(kb_writer_options)}
-#define KB_INDEX_OPTIONS_INIT {sizeof(kb_index_options)}
-#define KB_SEAL_OPTIONS_INIT {sizeof(kb_seal_options)}
-#define KB_NEW_DOCUMENT_INIT {sizeof(kb_new_document)}
-#define KB_HIT_INIT {sizeof(kb_hit)}
-#define KB_HITS_SUMMARY_INIT {sizeof(kb_hits_summary)}
-#define KB_DOCUMENT_INIT {sizeof(kb_document)}
-#define KB_SECTION_INIT {sizeof(kb_section)}
-#define KB_PART_INIT {sizeof(kb_part)}
-#define KB_SYMBOL_INIT {sizeof(kb_symbol)}
-#define KB_INFO_VIEW_INIT {sizeof(kb_info_view)}
-#define KB_REPORT_VIEW_INIT {sizeof(kb_report_view)}
+/* All fields 0, but for the size. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T> inline T kb_init() {
+    T all{};
+    all.struct_size = sizeof(T);
+    return all;
+}
+}
+#define KB_SEARCH_OPTIONS_INIT kb_init<kb_search_options>()
+#define KB_SYMBOLS_OPTIONS_INIT kb_init<kb_symbols_options>()
+#define KB_VERIFY_OPTIONS_INIT kb_init<kb_verify_options>()
+#define KB_WRITER_OPTIONS_INIT kb_init<kb_writer_options>()
+#define KB_INDEX_OPTIONS_INIT kb_init<kb_index_options>()
+#define KB_SEAL_OPTIONS_INIT kb_init<kb_seal_options>()
+#define KB_NEW_DOCUMENT_INIT kb_init<kb_new_document>()
+#define KB_HIT_INIT kb_init<kb_hit>()
+#define KB_HITS_SUMMARY_INIT kb_init<kb_hits_summary>()
+#define KB_DOCUMENT_INIT kb_init<kb_document>()
+#define KB_SECTION_INIT kb_init<kb_section>()
+#define KB_PART_INIT kb_init<kb_part>()
+#define KB_SYMBOL_INIT kb_init<kb_symbol>()
+#define KB_INFO_VIEW_INIT kb_init<kb_info_view>()
+#define KB_REPORT_VIEW_INIT kb_init<kb_report_view>()
+#else
+#define KB_SEARCH_OPTIONS_INIT {.struct_size = sizeof(kb_search_options)}
+#define KB_SYMBOLS_OPTIONS_INIT {.struct_size = sizeof(kb_symbols_options)}
+#define KB_VERIFY_OPTIONS_INIT {.struct_size = sizeof(kb_verify_options)}
+#define KB_WRITER_OPTIONS_INIT {.struct_size = sizeof(kb_writer_options)}
+#define KB_INDEX_OPTIONS_INIT {.struct_size = sizeof(kb_index_options)}
+#define KB_SEAL_OPTIONS_INIT {.struct_size = sizeof(kb_seal_options)}
+#define KB_NEW_DOCUMENT_INIT {.struct_size = sizeof(kb_new_document)}
+#define KB_HIT_INIT {.struct_size = sizeof(kb_hit)}
+#define KB_HITS_SUMMARY_INIT {.struct_size = sizeof(kb_hits_summary)}
+#define KB_DOCUMENT_INIT {.struct_size = sizeof(kb_document)}
+#define KB_SECTION_INIT {.struct_size = sizeof(kb_section)}
+#define KB_PART_INIT {.struct_size = sizeof(kb_part)}
+#define KB_SYMBOL_INIT {.struct_size = sizeof(kb_symbol)}
+#define KB_INFO_VIEW_INIT {.struct_size = sizeof(kb_info_view)}
+#define KB_REPORT_VIEW_INIT {.struct_size = sizeof(kb_report_view)}
+#endif
+
+#endif  /* KB_H */

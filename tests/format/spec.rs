@@ -529,5 +529,5 @@ fn links_of_the_documentation_lead_to_files() {
 fn the_readme_is_short() {
     let lines = read("README.md").lines().count();
     // The command, the library, Python, agents: some lines each.
-    assert!(lines <= 145, "{lines} lines; the rest belongs in docs/");
+    assert!(lines <= 156, "{lines} lines; the rest belongs in docs/");
 }

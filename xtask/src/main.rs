@@ -1,5 +1,6 @@
 //! Everything a developer or CI runs, one verb per file: `cargo xtask <verb>`.
 
+mod c;
 mod check;
 mod crash;
 mod docs;
@@ -21,6 +22,11 @@ cargo xtask <verb>
   check                 quick: format, clippy, the engine without ingestion, licences
   test                  check, then documentation and all tests
   python [ARGUMENTS]    the tests of the Python module, a part of test; arguments are those of pytest
+  c                     the tests of the C library, a part of test: header, symbols, tests in C, examples
+       --sizes          instead the sizes of release builds
+       --write-symbols  instead the list of what it exports, ffi/symbols.txt
+  header                compares ffi/include/kb.h with ffi/src
+       --write          writes it
   wheel                 its wheels, with grammars and without, into target/wheels: sizes, abi3, a first use of each
   docs                  the documentation of all crates, warnings are errors
        --write          write docs/mcp-tools.md anew instead
@@ -143,6 +149,8 @@ fn run(arguments: &[String]) -> Result<bool> {
         "eval" => eval(rest),
         "documents" => documents(rest),
         "python" => python::run(rest),
+        "c" => c::run(rest),
+        "header" => c::header(rest),
         "wheel" => python::wheel(rest),
         "bench" if rest.first().is_some_and(|name| name == "python") => {
             python::bench(rest.get(1..).unwrap_or_default())

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use xtask::repository::TESTED;
 
 use crate::steps::{self, Step};
-use crate::{check, docs, python};
+use crate::{c, check, docs, python};
 
 /// Runs the verb.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
@@ -15,5 +15,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     steps.push(docs::step());
     let tests: &[&[&str]] = &[&["test"], &TESTED, &["--no-fail-fast"]];
     steps.push(Step::cargo("tests", tests));
-    steps::run_with(&steps, |summary| python::test(summary, &[]))
+    steps::run_with(&steps, |summary| {
+        c::test(summary)?;
+        python::test(summary, &[])
+    })
 }

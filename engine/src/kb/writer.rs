@@ -11,6 +11,7 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo};
+use crate::ingest::tags;
 use crate::ingest::worker::extraction::Extraction;
 use crate::progress::{Hook, Reporter};
 use crate::types::Document;
@@ -227,6 +228,14 @@ impl KbWriter {
     /// characters, or has a comma or control character.
     pub fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
         self.session.tag(name, add, remove)
+    }
+
+    /// Whether words can be tags, before a document is added that shall have them.
+    ///
+    /// # Errors
+    /// Those of [`KbWriter::tag`] for a tag.
+    pub fn check_tags(tags: &[&str]) -> Result<()> {
+        tags::normal(tags).map(|_| ())
     }
 
     /// Makes all changes since the last commit durable and visible, at once. A .kb that did not exist

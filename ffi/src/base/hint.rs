@@ -21,7 +21,8 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         }
         Error::AmbiguousDocument { .. } => "give the whole path",
         Error::AmbiguousSection { .. } => "give its number, as \"2.1\"",
-        Error::NotAKb { .. } => "kb_writer_open with KB_WRITER_CREATE makes a .kb",
+        Error::PathNotFound { .. } => "kb_writer_open makes a .kb",
+        Error::NotAKb { .. } => "kb_writer_open with KB_WRITER_MODE_CREATE makes a .kb",
         Error::FormatUnsupported { .. } => {
             "a newer file needs a newer libkb; of an older one index the sources again"
         }
@@ -32,7 +33,7 @@ pub(crate) fn hint(error: &Error) -> Option<String> {
         Error::ForkedWriter { .. } => "open the file in the child process",
         Error::WriterFailed => "close this writer and open the file again",
         Error::DocumentExists { .. } => "set replace to put this in its place",
-        Error::OutputExists { .. } => "set replace, or KB_WRITER_CREATE, to replace it",
+        Error::OutputExists { .. } => "set replace, or KB_WRITER_MODE_CREATE, to replace it",
         Error::InvalidCursor { .. } | Error::StaleCursor => "search again without cursor",
         Error::EmbeddingModelUnavailable { .. } => {
             "KB_MODE_KEYWORD works without it; kb_features tells whether this build has a model"

@@ -1,5 +1,8 @@
 //! The fields of a request, taken one by one. What is left at the end is an error.
 
+#[cfg(feature = "write")]
+use std::path::PathBuf;
+
 use kb_engine::{Cursor, Lines, PageOptions};
 use serde_json::{Map, Value};
 
@@ -49,6 +52,18 @@ impl Arguments {
             other => Err(wrong(name, "an array of strings", &other)),
         });
         items.collect()
+    }
+
+    /// One path or several.
+    #[cfg(feature = "write")]
+    pub(crate) fn paths(&mut self, name: &'static str) -> Result<Vec<PathBuf>, Fault> {
+        let texts = self.texts(name)?;
+        let paths = texts.into_iter().map(|text| match text.as_str() {
+            "" => Err(Fault::argument(name, "it is empty")),
+            _ if text.contains('\0') => Err(Fault::argument(name, "it holds a NUL")),
+            _ => Ok(PathBuf::from(text)),
+        });
+        paths.collect()
     }
 
     /// The values of names, which `of` finds among `all`.

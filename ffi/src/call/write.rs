@@ -1,7 +1,5 @@
 //! Calls that write.
 
-use std::path::PathBuf;
-
 use kb_engine::{IndexOptions, SealOptions, VectorCodec};
 use kb_json::Object;
 
@@ -116,8 +114,7 @@ fn codec(arguments: &mut Arguments) -> Result<Option<VectorCodec>, Fault> {
 }
 
 fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
-    let paths = arguments.texts("paths")?;
-    let paths: Vec<PathBuf> = paths.into_iter().map(PathBuf::from).collect();
+    let paths = arguments.paths("paths")?;
     if paths.is_empty() {
         return Err(Fault::argument("paths", "there is none"));
     }
@@ -138,7 +135,7 @@ fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Res
 }
 
 fn seal(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
-    let output = arguments.text("output")?.map(PathBuf::from);
+    let output = arguments.paths("output")?.into_iter().next_back();
     let options = SealOptions::new()
         .replace(arguments.flag("replace")?)
         .vectors(codec(arguments)?);

@@ -143,7 +143,7 @@ impl Documents {
     }
 }
 
-/// Looks a document up by path, handle, title, or the end of its path. The result has that one.
+/// Looks a document up by path, handle, or the end of its path. The result has that one.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
 ///

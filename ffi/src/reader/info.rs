@@ -67,7 +67,7 @@ pub struct kb_info_view {
     pub text_bytes: u64,
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Commits so far.
+    /// Number of the last commit: it grows with each change of the file, by one or more.
     pub commits: u64,
     /// When it was made, milliseconds since 1970.
     pub created_ms: i64,

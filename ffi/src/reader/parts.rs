@@ -62,10 +62,10 @@ impl Opaque for kb_parts {
     const NAME: &str = "kb_parts";
 }
 
-/// The pages, sheets or slides of a document. Their text is `kb_get_text` of their lines; cells with their values are
+/// The pages, sheets or slides of a document; empty where it has none. Their text is `kb_get_text` of their lines; cells with their values are
 /// the calls "sheet" and "pages" of `kb_call`.
 ///
-/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_UNSUPPORTED_DOCUMENT_TYPE`.
+/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 ///
 /// # Safety
 /// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.

@@ -10,7 +10,7 @@ use crate::base::str::kb_str;
 use crate::base::{handle, text};
 use crate::writer::open::kb_writer;
 
-/// Removes a document with the next commit, by path, handle or title.
+/// Removes a document with the next commit, by path, handle, or the end of its path.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INDEX_LOCKED`, `KB_IN_USE`.
 ///
@@ -63,7 +63,8 @@ pub unsafe extern "C" fn kb_writer_tag(
 /// Makes what was changed durable and visible to readers, as one step. `progress` is NULL or called meanwhile with
 /// `progress_data`.
 ///
-/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`; the last commit stands.
+/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. The last commit stands then, and what was
+/// changed since is gone, but for `KB_IN_USE`.
 ///
 /// # Safety
 /// `writer` is an open writer; `err` is NULL or may be written.

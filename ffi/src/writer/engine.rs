@@ -280,6 +280,8 @@ pub(crate) fn add(
     given: &NewDocument<'_>,
     hook: &mut Hook<'_>,
 ) -> Result<bool, Fault> {
+    // Before anything is changed.
+    KbWriter::check_tags(&given.tags)?;
     let mut document = writer.read_document(given.path, given.data, hook)?;
     if let Some(title) = given.title {
         title.clone_into(&mut document.title);
@@ -303,8 +305,14 @@ pub(crate) fn add(
         source.modified_ms = modified_ms;
     }
     let replaced = writer.add_from(document, source, given.replace)?;
-    if !given.tags.is_empty() {
-        writer.tag(&path, &given.tags, &[])?;
+    if !given.tags.is_empty()
+        && let Err(error) = writer.tag(&path, &given.tags, &[])
+    {
+        // A word that is no tag: nothing of a new document stays.
+        if !replaced {
+            writer.remove(&path)?;
+        }
+        return Err(error.into());
     }
     Ok(replaced)
 }

@@ -53,7 +53,8 @@ pub unsafe extern "C" fn kb_writer_index(
     }
 }
 
-/// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+/// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship. The commit
+/// stands also where sealing fails.
 ///
 /// Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 /// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.

@@ -10,9 +10,9 @@ use crate::base::{options, text};
 use crate::writer::Writer;
 use crate::writer::options::kb_writer_options;
 
-/// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. Several
-/// writers of one file, in any processes, take turns: a change waits for its turn as long as `lock_timeout_ms` says.
-/// Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
+/// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The first
+/// change locks the file against other writers, in any process, until this one is closed or rolled back; theirs wait
+/// as long as their `lock_timeout_ms` says. Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
 /// `kb_writer_close`.
 #[allow(non_camel_case_types)]
 pub struct kb_writer {

@@ -28,7 +28,7 @@ pub struct kb_writer_options {
     pub struct_size: usize,
     /// A `kb_writer_mode`.
     pub mode: i32,
-    /// How long a change waits for another writer, milliseconds; 0: not at all.
+    /// How long a change waits until another writer is closed, milliseconds; 0: not at all.
     pub lock_timeout_ms: u32,
     /// Path of a `kb` program of this version, which reads PDF and office documents in confined processes of its own.
     /// NULL, and `in_process` 0: such documents are left out, with a reason that says so.

@@ -70,7 +70,14 @@ fn generated(folder: &Path) -> Result<String> {
     let text = names
         .iter()
         .fold(text, |text, (name, value)| text.replace(name, value));
-    Ok(for_c(&text))
+    Ok(for_c(&guarded(&text)?))
+}
+
+/// With the trailer inside the guard, behind which cbindgen puts it.
+fn guarded(text: &str) -> Result<String> {
+    const END: &str = "#endif  /* KB_H */\n";
+    let (before, trailer) = text.split_once(END).context("the header has no guard")?;
+    Ok(format!("{before}{trailer}\n{END}"))
 }
 
 /// Without the sections that speak to callers in Rust.

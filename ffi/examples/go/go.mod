@@ -1,0 +1,3 @@
+module kb-example
+
+go 1.19
