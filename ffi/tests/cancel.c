@@ -245,6 +245,41 @@ static void an_addition_stops(void) {
     close_writer(&writer);
 }
 
+/* Stops once, in a merge, and would let the rest pass. */
+static int32_t stop_in_merge(const kb_progress *progress, void *data) {
+    stop *it = data;
+    it->calls += it->stopped_in >= 0;
+    if (it->stopped_in < 0 && progress->stage == KB_STAGE_MERGE) {
+        it->stopped_in = progress->stage;
+        return 1;
+    }
+    return 0;
+}
+
+/* Sealing commits what waits, and that commit may merge: a stop there does not undo the commit, but ends the call. */
+static void a_seal_that_is_stopped_in_a_merge_does_not_go_on(void) {
+    stop it = {0, 0, -1};
+    for (int at = 0; at < 40 && it.stopped_in < 0; at++) {
+        char name[32];
+        snprintf(name, sizeof name, "d%02d.md", at);
+        writer = writer_of(temp_path("a.kb"));
+        add_text(writer, name, "# D\n\nA text of the sea.\n");
+        kb_seal_options options = KB_SEAL_OPTIONS_INIT;
+        options.output = temp("out.kb");
+        options.replace = 1;
+        options.progress = stop_in_merge;
+        options.progress_data = &it;
+        kb_report *report = NULL;
+        kb_status status = kb_writer_seal(writer, &options, &report, NULL);
+        CHECK_NUMBER(it.stopped_in < 0 ? KB_OK : KB_CANCELLED, status);
+        kb_report_free(&report);
+        close_writer(&writer);
+    }
+    CHECK(it.stopped_in == KB_STAGE_MERGE);
+    CHECK_NUMBER(0, it.calls);
+    CHECK(sound_documents("a.kb") > 0);
+}
+
 static const test_case TESTS[] = {
     TEST(search_and_verify_stop_at_every_step),
     TEST(index_stops_at_every_step),
@@ -252,6 +287,7 @@ static const test_case TESTS[] = {
     TEST(seal_in_place_stops_at_every_step),
     TEST(seal_to_an_output_stops_at_every_step),
     TEST(a_stopped_seal_leaves_the_file_sound),
+    TEST(a_seal_that_is_stopped_in_a_merge_does_not_go_on),
     TEST(an_addition_stops),
 };
 

@@ -242,7 +242,7 @@ def test_what_is_damaged_newer_or_none_is_told_apart(path: Path, tmp_path: Path)
 
 # The signature block at 512 holds the version at 520 and ends with a checksum of what is before it: that of the golden
 # file with another version.
-OTHER_VERSIONS = {(0, 4): "22ef765975c0a018", (0, 10): "7365701727c94622", (1, 0): "833ef2da00bb32ed"}
+OTHER_VERSIONS = {(0, 4): "df4be5a91cef9ef3", (0, 11): "ad2817c338ff1770", (1, 0): "dda0f37a2283e833"}
 
 
 @pytest.mark.parametrize("version", OTHER_VERSIONS)

@@ -11,7 +11,7 @@ use xtask::repository::{self, AS_TESTS, Profile, TESTED, cargo, root, target};
 use crate::steps::{self, Summary};
 
 /// Tests in C, each a program of its own.
-const TESTS: [&str; 7] = [
+const TESTS: [&str; 8] = [
     "reading",
     "searching",
     "writing",
@@ -19,6 +19,7 @@ const TESTS: [&str; 7] = [
     "call",
     "hostile",
     "misuse",
+    "golden",
 ];
 
 /// What every compiler of tests is told.

@@ -268,7 +268,16 @@ impl Writer {
         hook: &mut Hook<'_>,
     ) -> Result<Report, Fault> {
         self.alone(|writer| {
-            writer.commit_with(hook)?;
+            // Merges end early when they are stopped, and the commit stands; sealing does not begin then.
+            let mut is_stopped = false;
+            writer.commit_with(&mut |progress| {
+                let flow = hook(progress);
+                is_stopped |= flow.is_break();
+                flow
+            })?;
+            if is_stopped {
+                return Err(Error::Cancelled.into());
+            }
             Ok(Report::of_seal(&writer.seal(output, options, hook)?))
         })
     }
