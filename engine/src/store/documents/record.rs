@@ -52,7 +52,7 @@ pub struct DocumentRecord {
     /// Whether the lines of the stored text are other lines than those of the original; only the
     /// chunks then know the original's.
     pub line_map: bool,
-    /// Segment that holds its chunks; [`NO_SEGMENT`] when it has none.
+    /// Segment that holds its chunks; `NO_SEGMENT` when it has none.
     pub segment: u32,
     /// First of its rows there.
     pub first_row: u32,
