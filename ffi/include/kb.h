@@ -49,10 +49,10 @@
  * Callbacks  A progress callback runs on the thread of its call, and returns 0 to go on. It may
  *            use other handles, and search with the kb that called it; it may not close it, nor
  *            use the writer that called it (KB_IN_USE). No exception and no longjmp may leave it.
- * Processes  After a fork a kb can be used in the child; a kb_writer only be closed there. Nothing
- *            is fetched, no thread stays after a call, no signal handler and no environment
- *            variable is touched. A panic inside the library prints to stderr and becomes
- *            KB_PANIC.
+ * Processes  After a fork a kb can be used in the child; a kb_writer only be closed there, which
+ *            leaves the memory of its unfinished work: that is the parent's. Nothing is fetched, no
+ *            thread stays after a call, no signal handler and no environment variable is touched.
+ *            A panic inside the library prints to stderr and becomes KB_PANIC.
  * Versions   KB_ABI_VERSION grows when functions, fields at the end of structs, or numbers of
  *            enums are added; a program compiled for a lower one goes on working. What would break
  *            programs changes the soname. Statuses keep their numbers. Before 1.0 every minor
@@ -507,8 +507,9 @@ typedef struct {
 } kb_progress;
 
 // Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
-// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. `progress` is valid during
-// the callback. It may use other handles, but not close or change the one that called it, and it must return: no
+// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. One that comes while a commit
+// is synced or segments are merged behind it is too late: the commit stands, and the call may return `KB_OK`.
+// `progress` is valid during the callback. It may use other handles, but not close or change the one that called it, and it must return: no
 // exception or `longjmp` may leave it.
 typedef int32_t (*kb_progress_fn)(const kb_progress *progress, void *data);
 

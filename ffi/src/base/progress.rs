@@ -48,8 +48,9 @@ pub struct kb_progress {
 }
 
 /// Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
-/// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. `progress` is valid during
-/// the callback. It may use other handles, but not close or change the one that called it, and it must return: no
+/// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. One that comes while a commit
+/// is synced or segments are merged behind it is too late: the commit stands, and the call may return `KB_OK`.
+/// `progress` is valid during the callback. It may use other handles, but not close or change the one that called it, and it must return: no
 /// exception or `longjmp` may leave it.
 #[allow(non_camel_case_types)]
 pub type kb_progress_fn =
