@@ -229,6 +229,8 @@ fn under_valgrind(summary: &mut Summary, work: &Path) -> Result<()> {
     for name in ["reading", "hostile"] {
         let mut test = Command::new("valgrind");
         test.args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+            // A child of a test ends without freeing what its parent has.
+            .arg("--child-silent-after-fork=yes")
             .arg("--errors-for-leak-kinds=definite")
             .arg(work.join(name));
         summary.count("c, valgrind", arguments(&mut test, work).arg("--quick"))?;
