@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_holds_nothing_that_a_terminal_obeys_and_reads_the_same() {
+    fn a_line_holds_nothing_that_a_terminal_obeys() {
         let object = Object::new().field("text", "a\u{9b}31m\u{202e}b");
         let line = object.clone().escaped();
         assert!(line.is_ascii(), "{line}");

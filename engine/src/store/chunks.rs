@@ -27,9 +27,9 @@ pub const WHOLE_ROW_BYTES: u32 = 16;
 /// Writes the chunk rows of a segment.
 #[derive(Debug)]
 pub struct ChunkWriter {
-    /// Column 5.
+    /// Column 5: a head for each block.
     heads: ColumnWriter,
-    /// Column 6.
+    /// Column 6: the numbers of the blocks, back to back.
     blocks: ColumnWriter,
     /// The row before those that wait.
     before: Option<ChunkRow>,
@@ -40,7 +40,7 @@ pub struct ChunkWriter {
 }
 
 impl ChunkWriter {
-    /// Empty columns.
+    /// Without rows so far; nothing is written before a block is full.
     pub fn new(segment: SegmentId) -> ChunkWriter {
         let (heads, blocks) = (tables::CHUNK_HEADS, tables::CHUNK_BLOCKS);
         ChunkWriter {

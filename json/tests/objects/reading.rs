@@ -40,7 +40,7 @@ fn documents_are_listed_with_folders_and_skipped_files() {
 }
 
 #[test]
-fn metadata_has_what_a_document_states_and_the_number_of_its_parts() {
+fn metadata_has_what_a_document_states_and_its_parts() {
     let example = Example::new();
     let notes = example.kb.document("notes.md").unwrap();
     let fields = |parts: &str, stated: &str| {

@@ -51,7 +51,7 @@ fn a_hit_has_what_is_known_of_its_document() {
 }
 
 #[test]
-fn a_hit_has_more_where_its_request_asks_for_it_or_its_source_changed() {
+fn a_hit_has_more_where_its_request_asks_for_it() {
     let example = Example::new();
     fs::write(example.sources.join("notes.md"), "# Other").unwrap();
     let request = Request::new("colza burns nine hours")

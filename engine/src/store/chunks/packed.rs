@@ -17,10 +17,10 @@ use crate::error::{Error, Result};
 use crate::store::chunks::row::ChunkRow;
 use crate::types::{DocumentId, Lines};
 
-/// Rows of a block.
+/// Rows of a block but the last one, which may have fewer: one bit each in the u64 of a head.
 pub const BLOCK_ROWS: u32 = 64;
 
-/// Bytes of a head.
+/// Bytes of a head: less than half a byte for each row of a full block.
 pub const HEAD_BYTES: u32 = 28;
 
 /// Bits of a number at most.
@@ -34,7 +34,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// After a row.
+    /// What the row behind `row` in its document is told by.
     pub(super) fn of(row: &ChunkRow) -> Before {
         Before {
             end: row.end,
@@ -89,7 +89,7 @@ impl Head {
         bytes
     }
 
-    /// Bits of a row.
+    /// Bits of a row: its end, last line and gap; documents come behind all rows.
     fn row_bits(&self) -> usize {
         let [_, end, line, gap] = self.widths;
         usize::from(end) + usize::from(line) + usize::from(gap)
@@ -184,7 +184,7 @@ impl Block<'_> {
     }
 }
 
-/// Reads blocks.
+/// Reads rows out of blocks; a look-up reads one head and at most two rows.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PackedRows<'a> {
     heads: ColumnView<'a>,
