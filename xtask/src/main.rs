@@ -85,6 +85,7 @@ cargo xtask <verb>
        --program KB     this release build of kb instead of a new one
        --rg PROGRAM     ripgrep (default: rg)
        --times N        of each pattern (default 7)
+  bench c FILE.kb       what a search through libkb adds to the call of the engine
   bench mcp             what the MCP server adds to the time of the engine, its start, its memory
   bench python DIR ..   what Python adds to the engine, and lancedb, chromadb, sqlite-vec on the same chunks
        --chunks N       chunks that they get (default 20000)

@@ -1,6 +1,7 @@
 //! Speed, size and memory of a release build of `kb`, and what other search engines need for the same
 //! work. Started by `cargo xtask bench`, which builds it; results are kept in `tests/bench-results`.
 
+mod c;
 mod child;
 mod corpus;
 mod export;
@@ -45,11 +46,12 @@ fn run(arguments: &[String]) -> Result<bool> {
         "live" => live::run(rest),
         "growth" => growth::run(rest),
         "regex" => regex::run(rest),
+        "c" => c::run(rest),
         "mcp" => mcp::run(rest),
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, live, growth, regex, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, live, growth, regex, c, mcp and instructions"
         ),
     }
 }
