@@ -199,7 +199,9 @@ fn compile(name: &str, work: &Path, library: &Path, flags: &[&str]) -> Result<Pa
 
 /// Where a test writes, the golden files, and a worker.
 fn arguments<'c>(test: &'c mut Command, work: &Path) -> &'c mut Command {
-    test.arg("--temp")
+    // Cargo names its folder of libraries in it, before the one that a test was linked with.
+    test.env_remove("LD_LIBRARY_PATH")
+        .arg("--temp")
         .arg(work)
         .arg("--golden")
         .arg(root().join("tests/golden"))
