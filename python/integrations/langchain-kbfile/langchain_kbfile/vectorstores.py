@@ -257,11 +257,11 @@ class KbVectorStore(VectorStore):
         if name is None:
             return None
         try:
-            text = self._kb[path].text
+            text = _attempt(lambda: self._kb[path].text)
         except kbfile.DocumentNotFoundError:
             return None
         try:
-            metadata = json.loads(self._kb[self._metadata_path(name)].text)
+            metadata = json.loads(_attempt(lambda: self._kb[self._metadata_path(name)].text))
         except kbfile.DocumentNotFoundError:
             metadata = {}
         return Document(id=name, page_content=text, metadata=metadata)
@@ -302,7 +302,7 @@ class KbVectorStore(VectorStore):
                 break
         # A restricted request has no rest: what does not pass must not fill it up.
         if options.keys() <= {"mode", "plain"}:
-            for path, _, _ in self._nearest(self._kb.embed(query)[0]):
+            for path, _, _ in self._nearest(_attempt(lambda: self._kb.embed(query)[0])):
                 if path not in given:
                     yield path, 0.0
 
