@@ -83,8 +83,8 @@ pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE};
 pub use content::{
     ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts, DocumentSections,
     DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline, PartInfo, Recall,
-    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State, VectorBlock,
-    VectorPass, VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
+    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State,
+    UnquantisedRecall, VectorBlock, VectorPass, VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
 #[cfg(feature = "model")]
@@ -100,7 +100,9 @@ pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped, Unparsed};
 #[cfg(feature = "ingest")]
-pub use ingest::run::{SealOptions, SealReport, SourceInfo, document_of, wait_for_writer};
+pub use ingest::run::{
+    MissedRecall, SealOptions, SealReport, SourceInfo, document_of, wait_for_writer,
+};
 #[cfg(feature = "ingest")]
 pub use ingest::secrets::{Secret, secret_by_name, secret_in};
 #[cfg(feature = "ingest")]

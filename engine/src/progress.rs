@@ -57,6 +57,9 @@ pub enum Stage {
     Write,
     /// Merging segments after a commit, which stays. Bytes are bytes of stored text.
     Merge,
+    /// Making inverted lists for the vectors of a large file, in a commit of its own. Bytes are steps, of
+    /// which there are three for each chunk.
+    Lists,
     /// Writing a sealed file. Files are documents, bytes are bytes of their text.
     Seal,
     /// Comparing a file with its checksums, then its contents with each other. Bytes only: of the

@@ -112,8 +112,16 @@ pub mod index {
 
     /// The vector index.
     pub mod vector {
+        /// Inverted lists.
+        pub mod lists {
+            pub use crate::index::vector::lists::centroids::Centroids;
+            pub use crate::index::vector::lists::sample::sample;
+            pub use crate::index::vector::lists::train::{sample_rows, train, wanted_centroids};
+            pub use crate::index::vector::lists::writer::write;
+        }
         pub use crate::index::vector::{
-            CODEC_I4, CODEC_I8, CODES, KnnSegment, ROWS, Scan, VectorRecord, knn, knn_batch,
+            CENTROIDS, CODEC_I4, CODEC_I8, CODES, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method,
+            ROWS, Scan, VectorRecord, knn, knn_batch, knn_with_stats,
         };
 
         /// Distances over whole blocks, chosen for this processor.

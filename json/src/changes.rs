@@ -81,6 +81,10 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
         .field("text_bytes", report.text_bytes)
         .field("file_bytes", file_bytes)
         .field("model_before", report.model_before.as_deref())
+        .field(
+            "missed_recall",
+            report.missed_recall.map(|missed| f64::from(missed.reached)),
+        )
         .field("seconds", report.elapsed.as_secs_f64())
 }
 

@@ -1,6 +1,6 @@
 //! What a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, Recall, RootInfo, Sizes, WriterInfo};
+use kb_engine::{Info, Recall, RootInfo, Sizes, UnquantisedRecall, WriterInfo};
 use serde_json::Value;
 
 use crate::object::Object;
@@ -38,6 +38,11 @@ pub fn info(
         Some(recall) => object.object("recall", recall_object(recall)),
         None => object.field("recall", Value::Null),
     };
+    let object = match &info.unquantised_recall {
+        Some(recall) => object.object("unquantised_recall", unquantised_object(recall)),
+        None => object.field("unquantised_recall", Value::Null),
+    };
+    let object = object.field("listed_segments", info.listed_segments);
     let object = object
         .field("model_available", info.model_available)
         .field("analyser", &*info.analyser)
@@ -67,6 +72,18 @@ fn recall_object(recall: &Recall) -> Object {
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("candidates", recall.candidates)
+        .field("chunks", recall.chunks)
+}
+
+fn unquantised_object(recall: &UnquantisedRecall) -> Object {
+    let share = |share: f32| (f64::from(share) * 1e4).round() / 1e4;
+    Object::new()
+        .field("recall", share(recall.recall))
+        .field("exact", share(recall.exact))
+        .field("wanted", recall.wanted.map(share))
+        .field("lists", share(recall.lists))
+        .field("k", recall.k)
+        .field("queries", recall.queries)
         .field("chunks", recall.chunks)
 }
 

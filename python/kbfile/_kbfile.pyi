@@ -250,6 +250,7 @@ class Writer(Kb):
         trigrams: bool | None = None,
         max_file_bytes: int = 16777216,
         vectors: Literal["i8", "i4"] | None = None,
+        min_recall: float | None = None,
     ) -> IndexReport: ...
     def remove(self, name: str) -> str: ...
     def tag(

@@ -45,6 +45,7 @@ impl Progress {
             stage: match progress.stage {
                 Stage::Walk => "walk",
                 Stage::Index => "index",
+                Stage::Lists => "vectors",
                 Stage::Write => "write",
                 Stage::Merge => "merge",
                 Stage::Seal => "seal",

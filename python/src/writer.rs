@@ -418,8 +418,9 @@ impl Writer {
     ///
     /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
     /// every file anew, `force_hash` compares contents where size and time are the same, `prune` removes the documents
-    /// of folders that are gone, `root` says which root of the file the folder is. Ctrl-C leaves the file as it was.
-    #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None))]
+    /// of folders that are gone, `root` says which root of the file the folder is. `min_recall`, 0.5 to 1, is the share of the ten nearest chunks
+    /// that searches by meaning shall find. Ctrl-C leaves the file as it was.
+    #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of the engine, by keyword"
@@ -437,6 +438,7 @@ impl Writer {
         trigrams: Option<bool>,
         max_file_bytes: u64,
         vectors: Option<&Bound<'_, PyAny>>,
+        min_recall: Option<f32>,
     ) -> PyResult<IndexReport> {
         let py = paths.py();
         if paths.is_empty() {
@@ -455,6 +457,7 @@ impl Writer {
             .vectors(codec(vectors)?);
         options.include_secrets = include_secrets;
         options.trigrams = trigrams;
+        options.min_recall = min_recall;
         options.max_file_bytes = max_file_bytes;
         let report = self.change(py, &Listener::of(progress)?, |writer, hook| {
             options.extraction = writer.extraction_now();

@@ -104,6 +104,7 @@ fn in_words(kind: &str) -> String {
         "SearchedRoot" => "searched".to_owned(),
         "EmbedderRecord" => "embedder".to_owned(),
         "RecallRecord" => "recall".to_owned(),
+        "MeasuredRecord" => "measured".to_owned(),
         "ChunkerRecord" => "u32, u32".to_owned(),
         "DictionaryPart" => "part".to_owned(),
         "ColumnRecord" => "column".to_owned(),
@@ -156,6 +157,12 @@ fn records_have_the_fields_order_and_version_of_their_table() {
             "TRIGRAMS_VERSION",
         ),
         (
+            "### `kb` / `effort`",
+            "store/effort.rs",
+            "EffortRecord",
+            "EFFORT_VERSION",
+        ),
+        (
             "### Document record",
             "store/documents/record.rs",
             "StoredDocument",
@@ -196,6 +203,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         (" embedder: id", "store/meta.rs", "EmbedderRecord"),
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
+        (" measured: queries", "store/effort.rs", "MeasuredRecord"),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
         (
             " pages Vec of page",

@@ -125,6 +125,15 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "CODEC")]
     pub(crate) vectors: Option<VectorsArgument>,
 
+    /// Least share of the 10 nearest chunks that a search by meaning finds, 0.5 to 1 [default: as the file has it]
+    ///
+    /// Measured on questions drawn from the file, against vectors that are not quantised. A large file is searched by
+    /// parts of its vector index; searches read as much of it as this takes. Where it cannot be had, because i8 or i4
+    /// vectors do not tell chunks apart that well, the exit status is 1 and the file as good as it can be. `kb info`
+    /// shows what was measured. The .kb file remembers the wish.
+    #[arg(long, value_name = "SHARE", value_parser = recall)]
+    pub(crate) min_recall: Option<f32>,
+
     /// Write no trigrams, by which `kb search --mode regex` skips text [default: as the file has it, else false]
     ///
     /// The file is smaller by some 7 % of its text, and a search for a regular expression reads all of it. The .kb file
@@ -441,4 +450,12 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| {
             format!("{text:?} is no number of seconds; give --wait=5, or --wait as the last word")
         })
+}
+
+/// A wanted recall.
+fn recall(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(share) if (0.5..=1.0).contains(&share) => Ok(share),
+        _ => Err("a recall is a number from 0.5 to 1, such as 0.95".to_owned()),
+    }
 }

@@ -49,6 +49,7 @@ impl Meter {
         self.bar.set_prefix(match progress.stage {
             Stage::Walk => "walk",
             Stage::Index => "index",
+            Stage::Lists => "vectors",
             Stage::Merge => "merge",
             _ => "write",
         });

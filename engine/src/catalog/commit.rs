@@ -8,6 +8,7 @@ use crate::container::Snapshot;
 use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::store::documents::{DocumentRecord, Documents};
+use crate::store::effort::EffortRecord;
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
@@ -20,6 +21,8 @@ use crate::types::{Class, SegmentId};
 pub struct Catalog {
     /// Facts about the file.
     pub meta: Meta,
+    /// How much vector searches read; none where the defaults are.
+    pub effort: Option<EffortRecord>,
     /// Live segments and next numbers.
     pub manifest: Manifest,
     /// Document tables.
@@ -91,6 +94,7 @@ impl Catalog {
             segments.push(segment);
         }
         Ok(Catalog {
+            effort: EffortRecord::read(snapshot)?,
             meta,
             manifest,
             documents,
@@ -102,6 +106,16 @@ impl Catalog {
             directory: OnceLock::new(),
             classes: OnceLock::new(),
         })
+    }
+
+    /// How much vector searches read.
+    pub fn vector_effort(&self) -> vector::Effort {
+        self.effort
+            .as_ref()
+            .map_or(vector::Effort::default(), |record| vector::Effort {
+                lists: record.lists,
+                candidates: record.candidates,
+            })
     }
 
     /// Live chunks by class. Read when first asked for, two bitmaps a segment, and kept as long as the catalog

@@ -176,7 +176,15 @@ impl Segment {
             postings: column(keyword::POSTINGS)?,
             lengths: column(keyword::LENGTHS)?,
             rows: column(vector::ROWS)?,
-            codes: column(vector::CODES)?,
+            codes: self.extents.column(snapshot, vector::CODES),
+            lists: match self.extents.column(snapshot, vector::CENTROIDS) {
+                Some(centroids) => Some([
+                    centroids,
+                    column(vector::LISTS)?,
+                    column(vector::LIST_BLOCKS)?,
+                ]),
+                None => None,
+            },
             trigrams: match self.extents.column(snapshot, trigram::UNITS) {
                 Some(units) => Some([units, column(trigram::BLOCKS)?, column(trigram::LISTS)?]),
                 None => None,
@@ -207,7 +215,10 @@ pub struct BoundSegment<'s> {
     postings: BoundColumn<'s>,
     lengths: BoundColumn<'s>,
     rows: BoundColumn<'s>,
-    codes: BoundColumn<'s>,
+    /// `None` where there are inverted lists.
+    codes: Option<BoundColumn<'s>>,
+    /// Centroids, lists and blocks; `None` in a segment without inverted lists.
+    lists: Option<[BoundColumn<'s>; 3]>,
     /// Units, blocks and lists; `None` in a segment without trigrams.
     trigrams: Option<[BoundColumn<'s>; 3]>,
 }
@@ -263,7 +274,13 @@ impl BoundSegment<'_> {
     /// The vector index.
     pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
         let record = &self.segment.records.vectors;
-        vector::reader::Reader::new(record, view(&self.rows), view(&self.codes))
+        let lists = self.lists.as_ref().map(|lists| lists.each_ref().map(view));
+        vector::reader::Reader::new(
+            record,
+            view(&self.rows),
+            self.codes.as_ref().map(view),
+            lists,
+        )
     }
 }
 

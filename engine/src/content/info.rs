@@ -8,6 +8,7 @@ use crate::catalog::Segment;
 use crate::content::{CommitView, model_of};
 use crate::error::Result;
 use crate::index::vector::{Codec, MIN_CANDIDATES, uses_rescoring};
+use crate::store::effort::EffortRecord;
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{RecallRecord, RootRecord, SealRecord};
 use crate::types::{Class, hex};
@@ -50,6 +51,10 @@ pub struct Info {
     pub is_exact: bool,
     /// Recall of vector search; `None` where it was not measured.
     pub recall: Option<Recall>,
+    /// Recall against vectors that are not quantised; `None` where it was not measured.
+    pub unquantised_recall: Option<UnquantisedRecall>,
+    /// Segments whose vectors are in inverted lists.
+    pub listed_segments: u64,
     /// Whether this program can reproduce the model.
     pub model_available: bool,
     /// Id of the analyser.
@@ -120,6 +125,42 @@ pub struct Recall {
     pub recall: f32,
 }
 
+/// Recall of vector search against vectors that are not quantised, and what searches read to reach it. Only of
+/// files with inverted lists, or with a recall that was asked for.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct UnquantisedRecall {
+    /// Queries, drawn from the file.
+    pub queries: u32,
+    /// Nearest chunks wanted for each query.
+    pub k: u32,
+    /// Live chunks at that time.
+    pub chunks: u64,
+    /// Share of the nearest chunks that are among the first `k` answered, 0 to 1.
+    pub recall: f32,
+    /// The same when every row is compared.
+    pub exact: f32,
+    /// The share that was asked for.
+    pub wanted: Option<f32>,
+    /// Largest share of the rows of a segment whose inverted lists are read.
+    pub lists: f32,
+}
+
+impl UnquantisedRecall {
+    fn from_record(record: &EffortRecord) -> Option<UnquantisedRecall> {
+        let measured = record.measured.as_ref()?;
+        Some(UnquantisedRecall {
+            queries: measured.queries,
+            k: measured.k,
+            chunks: measured.rows,
+            recall: measured.recall,
+            exact: measured.exact,
+            wanted: record.wanted,
+            lists: record.lists,
+        })
+    }
+}
+
 impl Recall {
     fn from_record(record: &RecallRecord) -> Recall {
         Recall {
@@ -182,6 +223,15 @@ pub(crate) fn info(commit: CommitView<'_>, format: String, file_bytes: u64) -> R
         vectors: Codec::of(meta.embedder.codec)?,
         is_exact: !uses_rescoring(meta.chunks, MIN_CANDIDATES),
         recall: meta.recall.as_ref().map(Recall::from_record),
+        unquantised_recall: catalog
+            .effort
+            .as_ref()
+            .and_then(UnquantisedRecall::from_record),
+        listed_segments: catalog
+            .segments
+            .iter()
+            .filter(|segment| segment.records.vectors.lists > 0)
+            .count() as u64,
         model_available: model_of(catalog).is_some(),
         analyser: meta.analyser.clone(),
         deleted_chunks: catalog

@@ -88,7 +88,9 @@ fn section_of(column: ColumnId) -> &'static str {
         tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
         tables::CHUNKS | tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",
         keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
-        vector::ROWS | vector::CODES => "vectors",
+        vector::ROWS | vector::CODES | vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => {
+            "vectors"
+        }
         trigram::UNITS | trigram::BLOCKS | trigram::LISTS => "trigrams",
         _ => "container",
     }

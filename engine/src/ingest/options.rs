@@ -52,6 +52,11 @@ pub struct IndexOptions {
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
+    /// The recall@10 of vector search that the file shall have, measured against vectors that are not
+    /// quantised, 0.5 to 1: searches read as much as that takes.
+    /// [`Report::missed_recall`](crate::Report::missed_recall) says when it cannot be had. The .kb remembers
+    /// it; none: as the .kb has it, in a new file what is cheap.
+    pub min_recall: Option<f32>,
 }
 
 impl Default for IndexOptions {
@@ -69,6 +74,7 @@ impl Default for IndexOptions {
             rebuild: false,
             large_merges: true,
             vectors: None,
+            min_recall: None,
         }
     }
 }
@@ -160,6 +166,13 @@ impl IndexOptions {
     #[must_use]
     pub fn vectors(mut self, vectors: Option<Codec>) -> IndexOptions {
         self.vectors = vectors;
+        self
+    }
+
+    /// Sets [`IndexOptions::min_recall`].
+    #[must_use]
+    pub fn min_recall(mut self, min_recall: Option<f32>) -> IndexOptions {
+        self.min_recall = min_recall;
         self
     }
 }

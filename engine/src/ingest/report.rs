@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::ingest::run::MissedRecall;
+
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -92,6 +94,9 @@ pub struct Report {
     /// The embedding model that made the vectors before this run, where it was another one: every
     /// document was embedded again, or would be by a run that is only checked.
     pub model_before: Option<String>,
+    /// The recall of vector search that was asked for, where it cannot be had; the file is written none the
+    /// less, and its searches are as thorough as they can be.
+    pub missed_recall: Option<MissedRecall>,
     /// Bytes of the files that were read.
     pub source_bytes: u64,
     /// How long it took.

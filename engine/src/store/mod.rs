@@ -10,6 +10,7 @@ pub mod decoder;
 pub mod deleted;
 pub mod dictionary;
 pub mod documents;
+pub mod effort;
 pub mod facets;
 pub mod handles;
 pub mod meta;

@@ -16,6 +16,8 @@ pub const KB_SEAL: &str = "seal";
 pub const KB_SETTINGS: &str = "settings";
 /// Row of [`KB`]: that segments get no trigrams; none where they do.
 pub const KB_TRIGRAMS: &str = "trigrams";
+/// Row of [`KB`]: how much a vector search reads; none where the defaults are.
+pub const KB_EFFORT: &str = "effort";
 /// `docs`: document number -> document record.
 pub const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.

@@ -43,6 +43,7 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
             "trigrams",
             "root",
             "vectors",
+            "min_recall",
         ],
         index,
     ),
@@ -130,6 +131,8 @@ fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Res
     }
     options.include_secrets = arguments.choice("include_secrets")?;
     options.trigrams = arguments.choice("trigrams")?;
+    // Out of range is refused by the engine, which has the words.
+    options.min_recall = arguments.float("min_recall")?.map(|share| share as f32);
     let report = writer.run(&paths, options, &mut |progress| listener.tell(progress))?;
     Ok(report.json().to_owned())
 }

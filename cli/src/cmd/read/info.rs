@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kb_engine::{Info, RootInfo, Sizes, WriterInfo};
+use kb_engine::{Info, RootInfo, Sizes, UnquantisedRecall, WriterInfo};
 
 use crate::args::InfoArguments;
 use crate::cmd::opened::Opened;
@@ -144,8 +144,19 @@ fn vectors(info: &Info) -> String {
             } else {
                 format!(", now {}", count(info.chunks))
             };
+            let (lists, unquantised) = match &info.unquantised_recall {
+                Some(of) if of.lists < 1.0 && info.listed_segments > 0 => (
+                    format!(
+                        " in lists of which up to {:.0} % are read",
+                        of.lists * 100.0
+                    ),
+                    unquantised(of),
+                ),
+                Some(of) => (String::new(), unquantised(of)),
+                None => Default::default(),
+            };
             format!(
-                "{name}, search finds {:.2} of the {} nearest ({} questions, at {}{now})",
+                "{name}{lists}, search finds {:.2} of the {} nearest{unquantised} ({} questions, at {}{now})",
                 recall.recall,
                 recall.k,
                 recall.queries,
@@ -153,6 +164,18 @@ fn vectors(info: &Info) -> String {
             )
         }
     }
+}
+
+/// What a search finds of what vectors say that are not quantised.
+fn unquantised(recall: &UnquantisedRecall) -> String {
+    let wanted = match recall.wanted {
+        Some(wanted) => format!(", {wanted} asked for"),
+        None => String::new(),
+    };
+    format!(
+        ", {:.3} by unquantised vectors where exact search finds {:.3}{wanted}",
+        recall.recall, recall.exact
+    )
 }
 
 /// What a seal would take out; nothing is not worth a line.

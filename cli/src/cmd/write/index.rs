@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::{
-    BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, Report, Skipped, worker_protection,
+    BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, MissedRecall, Report, Skipped,
+    worker_protection,
 };
 
 use crate::args::{IndexArguments, VectorsArgument};
@@ -74,7 +75,31 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     } else if !arguments.quiet {
         show_report(&target.file, file_bytes, &report, arguments.verbose, output)?;
     }
-    Ok(Exit::Found)
+    Ok(match &report.missed_recall {
+        Some(missed) => {
+            output.warning(&missed_recall(missed));
+            Exit::Nothing
+        }
+        None => Exit::Found,
+    })
+}
+
+/// That a recall cannot be had, and what would help.
+fn missed_recall(missed: &MissedRecall) -> String {
+    let MissedRecall {
+        wanted,
+        reached,
+        exact,
+        ..
+    } = missed;
+    let why = if exact < wanted {
+        "the stored vectors do not tell chunks apart that well; i8 does it better than i4"
+    } else {
+        "searches that compare every row find it, those of the index do not"
+    };
+    format!(
+        "searches find {reached:.3} of the nearest chunks, not {wanted}; comparing every row finds {exact:.3}: {why}"
+    )
 }
 
 fn options(arguments: &IndexArguments) -> IndexOptions {
@@ -88,6 +113,7 @@ fn options(arguments: &IndexArguments) -> IndexOptions {
         .root(arguments.root.clone())
         .rebuild(arguments.rebuild)
         .vectors(arguments.vectors.map(VectorsArgument::codec))
+        .min_recall(arguments.min_recall)
 }
 
 /// Says where a worker had less protection than others of its system have.

@@ -35,11 +35,17 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             has(tables::CHUNKS) && !has(tables::CHUNK_HEADS)
         }
         tables::CHUNKS => has(tables::CHUNK_HEADS),
+        vector::CODES => records.vectors.lists > 0,
+        vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => records.vectors.lists == 0,
         _ => false,
     };
     if has(tables::CHUNKS) && has(tables::CHUNK_HEADS) {
         wrong.push("it has the rows of its chunks twice".to_owned());
     }
+    if has(vector::CODES) && has(vector::LIST_BLOCKS) {
+        wrong.push("it has sign bits beside inverted lists".to_owned());
+    }
+    let lists = records.vectors.lists;
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     for (number, width, rows) in [
@@ -61,6 +67,21 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             vector::CODES,
             block_bytes,
             Some(vector::sign_bits::blocks(rows)),
+        ),
+        (
+            vector::CENTROIDS,
+            vector::record::stride(records.vectors.dim),
+            Some(lists),
+        ),
+        (
+            vector::LISTS,
+            vector::lists::layout::LIST_BYTES,
+            Some(lists),
+        ),
+        (
+            vector::LIST_BLOCKS,
+            vector::lists::layout::list_block_bytes(records.vectors.dim),
+            None,
         ),
         (trigram::UNITS, trigram::UNIT_ROW_BYTES, None),
         (trigram::BLOCKS, trigram::BLOCK_ROW_BYTES, None),

@@ -1,9 +1,13 @@
 //! Segments in memory, for the tests of this room.
 
+use super::lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
+use super::lists::sample::sample;
+use super::lists::train::train;
 use super::reader::Reader;
-use super::record::{CODES, ROWS, VectorRecord};
+use super::record::{CODES, ROWS, VectorRecord, stride};
 use super::writer::Writer;
-use crate::container::column::{ColumnRecord, ColumnView, MemoryExtents, extent_starts};
+use crate::container::column::{ColumnId, ColumnRecord, ColumnView, MemoryExtents, extent_starts};
+use crate::error::Result;
 use crate::types::SegmentId;
 
 /// The quantiser of all of them.
@@ -13,8 +17,8 @@ pub(super) const RANGE: f32 = 0.305;
 pub(super) struct Segment {
     pub(super) sink: MemoryExtents,
     pub(super) record: VectorRecord,
-    pub(super) columns: [ColumnRecord; 2],
-    starts: [Vec<u64>; 2],
+    pub(super) columns: Vec<ColumnRecord>,
+    starts: Vec<Vec<u64>>,
 }
 
 impl Segment {
@@ -32,12 +36,12 @@ impl Segment {
     pub(super) fn new(
         mut sink: MemoryExtents,
         record: VectorRecord,
-        columns: [ColumnRecord; 2],
+        columns: Vec<ColumnRecord>,
     ) -> Segment {
         for column in [ROWS, CODES] {
             sink.columns.entry(column).or_default();
         }
-        let starts = columns.each_ref().map(extent_starts);
+        let starts = columns.iter().map(extent_starts).collect();
         Segment {
             sink,
             record,
@@ -46,12 +50,59 @@ impl Segment {
         }
     }
 
-    pub(super) fn reader(&self) -> Reader<'_> {
-        let view = |at: usize, column| {
-            let width = self.columns[at].width;
-            ColumnView::new(&self.starts[at], width, &self.sink.columns[&column])
+    /// The same rows in `count` inverted lists, in the place of the sign bits.
+    pub(super) fn with_lists(mut self, count: usize) -> Segment {
+        let width = stride(self.record.dim) as usize;
+        let mut sink = MemoryExtents::default();
+        let columns = {
+            let reader = self.reader();
+            let sample = sample(&[reader], 64 * count).unwrap();
+            let centroids = train(&sample, width, count, 2, &mut |_| Ok(())).unwrap();
+            let mut check = |_| Ok(());
+            super::lists::writer::write(SegmentId(1), &reader, &centroids, 2, &mut sink, &mut check)
+                .unwrap()
         };
-        Reader::new(&self.record, view(0, ROWS), view(1, CODES)).unwrap()
+        self.sink.columns.remove(&CODES);
+        self.sink.columns.extend(sink.columns);
+        self.columns.retain(|column| column.column != CODES.0);
+        self.columns.extend(columns);
+        self.record.lists = count as u32;
+        self.starts = self.columns.iter().map(extent_starts).collect();
+        self
+    }
+
+    fn view(&self, id: ColumnId) -> Option<ColumnView<'_>> {
+        let at = self
+            .columns
+            .iter()
+            .position(|column| column.column == id.0)?;
+        let width = self.columns[at].width;
+        Some(ColumnView::new(
+            &self.starts[at],
+            width,
+            self.sink.columns.get(&id)?,
+        ))
+    }
+
+    pub(super) fn try_reader(&self) -> Result<Reader<'_>> {
+        let lists = match self.view(CENTROIDS) {
+            Some(centroids) => Some([
+                centroids,
+                self.view(LISTS).unwrap(),
+                self.view(LIST_BLOCKS).unwrap(),
+            ]),
+            None => None,
+        };
+        Reader::new(
+            &self.record,
+            self.view(ROWS).unwrap(),
+            self.view(CODES),
+            lists,
+        )
+    }
+
+    pub(super) fn reader(&self) -> Reader<'_> {
+        self.try_reader().unwrap()
     }
 }
 

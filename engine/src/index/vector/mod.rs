@@ -8,6 +8,7 @@
 mod fixture;
 pub mod kernels;
 pub mod knn;
+pub mod lists;
 pub mod quantise;
 pub mod query;
 pub mod reader;
@@ -16,9 +17,11 @@ pub mod row_filter;
 pub mod sign_bits;
 pub mod writer;
 
+pub use knn::effort::Effort;
 pub use knn::rescoring::{MIN_CANDIDATES, oversample};
-pub use knn::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
+pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
+pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
 #[cfg(feature = "testing")]
 pub use record::CODEC_I4;
 pub use record::{CODEC_I8, CODES, Codec, ROWS, VectorRecord, check_codec, stride};

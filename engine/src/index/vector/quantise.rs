@@ -42,6 +42,12 @@ pub fn nibble(byte: i8) -> u8 {
     }
 }
 
+/// The signed byte nearest to what a nibble stands for, the nearer to 0 of two.
+pub fn signed_of_nibble(nibble: u8) -> i8 {
+    let doubled = (2 * i32::from(nibble & 15) - I4_OFFSET) * i32::from(I4_STEP);
+    i8::try_from(doubled / 2).unwrap_or(0)
+}
+
 /// Packs the first `dim` signed bytes of a row as nibbles, 64 dimensions in 32 bytes: the low
 /// nibble of byte `j` is dimension `j` of the 64, the high nibble dimension `32 + j`. Nibbles after
 /// the last dimension are 0.

@@ -15,6 +15,10 @@ pub struct Query {
     tables: Vec<u8>,
     /// Factor from the integer product with a row of signed bytes to the cosine.
     scale: f32,
+    /// A step of the tables, as a component of the signed bytes of the query.
+    table_unit: f32,
+    /// The sum over the tables of a row whose product with the query is 0.
+    table_bias: i32,
 }
 
 impl Query {
@@ -30,10 +34,14 @@ impl Query {
         let width = stride(u32::try_from(vector.len()).ok()?) as usize;
         let mut row = vec![0; width];
         quantise(vector, largest, &mut row);
+        let (tables, table_scale) = sign_tables(vector, width);
+        let sizes: f32 = vector.iter().map(|x| x.abs()).sum();
         Some(Query {
+            table_unit: LEVELS / (largest * table_scale),
+            table_bias: (sizes * table_scale / 2.0).round_ties_even() as i32,
             sum: row.iter().map(|byte| i32::from(*byte)).sum(),
             row,
-            tables: sign_tables(vector, width),
+            tables,
             scale: largest / LEVELS * (range / LEVELS),
         })
     }
@@ -55,6 +63,25 @@ impl Query {
             row: &self.row,
             sum: self.sum,
         }
+    }
+
+    /// Length of the vector of signed bytes.
+    pub(super) fn norm(&self) -> f32 {
+        let squares = self
+            .row
+            .iter()
+            .map(|byte| i64::from(*byte) * i64::from(*byte));
+        (squares.sum::<i64>() as f32).sqrt()
+    }
+
+    /// What one step of the tables is worth in steps of the signed bytes of the query.
+    pub(super) fn table_unit(&self) -> f32 {
+        self.table_unit
+    }
+
+    /// The sum over the tables of a row whose signs are at right angles to the query.
+    pub(super) fn table_bias(&self) -> i32 {
+        self.table_bias
     }
 
     /// The tables for the sums over sign codes.
@@ -83,8 +110,8 @@ impl Query {
 /// The lookup tables for sign bits. A sign bit tells whether a component of a row is above 0, and
 /// then the component of the query is added: 16 sums for each 4 dimensions, offset to start at 0.
 /// All are on one scale, on which the widest table reaches [`TABLE_LIMIT`], or less if the sum over
-/// all tables would not fit 16 bits.
-fn sign_tables(vector: &[f32], width: usize) -> Vec<u8> {
+/// all tables would not fit 16 bits. The second result is that scale.
+fn sign_tables(vector: &[f32], width: usize) -> (Vec<u8>, f32) {
     let groups = || vector.chunks(GROUP_DIMS);
     let widest = groups()
         .map(|group| group.iter().map(|x| x.abs()).sum::<f32>())
@@ -109,7 +136,7 @@ fn sign_tables(vector: &[f32], width: usize) -> Vec<u8> {
         tables.extend(table);
     }
     tables.resize(32 * count, 0);
-    tables
+    (tables, scale)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::kernels::detect::kernels;
 use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use super::kernels::prefetch::prefetch;
-use super::quantise::{as_signed, nibbles, to_i4};
+use super::lists::reader::ListsReader;
+use super::quantise::{as_signed, nibbles, signed_of_nibble, to_i4};
 use super::query::Query;
 use super::record::{CODEC_I4, Codec, VectorRecord, stride};
 use super::sign_bits::{Block, block_bytes, blocks};
@@ -15,8 +16,10 @@ use crate::error::{Error, Result};
 pub struct Reader<'a> {
     /// Rows of signed bytes or of nibbles.
     rows: ColumnView<'a>,
-    /// Blocks of sign bits.
-    codes: ColumnView<'a>,
+    /// Blocks of sign bits; `None` where inverted lists are in their place.
+    codes: Option<ColumnView<'a>>,
+    /// Inverted lists.
+    lists: Option<ListsReader<'a>>,
     /// Number of rows.
     count: u32,
     /// The codec of the rows.
@@ -54,14 +57,16 @@ const AHEAD: usize = 12;
 const GATHERED: usize = 16;
 
 impl<'a> Reader<'a> {
-    /// Borrows the columns that [`super::writer::Writer`] wrote.
+    /// Borrows the columns that [`super::writer::Writer`] wrote: the rows, their sign bits, and the three
+    /// of the inverted lists that a segment may have.
     ///
     /// # Errors
     /// [`Error::Damaged`] when record and columns disagree about the number of rows.
     pub fn new(
         record: &VectorRecord,
         rows: ColumnView<'a>,
-        codes: ColumnView<'a>,
+        codes: Option<ColumnView<'a>>,
+        lists: Option<[ColumnView<'a>; 3]>,
     ) -> Result<Reader<'a>> {
         if rows.rows() != u64::from(record.rows)
             || rows.len_bytes() != u64::from(record.rows) * u64::from(record.stride)
@@ -73,16 +78,30 @@ impl<'a> Reader<'a> {
             )));
         }
         let expected = u64::from(blocks(record.rows)) * u64::from(block_bytes(record.dim));
-        if codes.len_bytes() != expected {
+        if let Some(codes) = codes
+            && codes.len_bytes() != expected
+        {
             return Err(Error::damaged(format!(
                 "a vector index of {} rows has {} bytes of codes",
                 record.rows,
                 codes.len_bytes()
             )));
         }
+        let lists = match (record.lists, lists) {
+            (0, None) => None,
+            (count, Some(columns)) if count > 0 => {
+                Some(ListsReader::new(count, record.dim, record.rows, columns)?)
+            }
+            _ => {
+                return Err(Error::damaged(
+                    "inverted lists are stated or stored, not both",
+                ));
+            }
+        };
         Ok(Reader {
             rows,
             codes,
+            lists,
             count: record.rows,
             codec: record.codec,
             dim: record.dim,
@@ -104,6 +123,21 @@ impl<'a> Reader<'a> {
     /// Dimensions and range of the quantiser: rows of readers with the same two are comparable.
     pub(super) fn quantiser(&self) -> (u32, f32) {
         (self.dim, self.range)
+    }
+
+    /// Dimensions.
+    pub(super) fn dim(&self) -> u32 {
+        self.dim
+    }
+
+    /// The inverted lists, where the segment has some.
+    pub fn lists(&self) -> Option<&ListsReader<'a>> {
+        self.lists.as_ref()
+    }
+
+    /// Whether rows can be told apart by their sign bits.
+    pub(super) fn has_codes(&self) -> bool {
+        self.codes.is_some()
     }
 
     /// All stored rows, one extent at a time.
@@ -131,6 +165,29 @@ impl<'a> Reader<'a> {
     pub fn row(&self, row: u32) -> Result<&'a [u8]> {
         self.rows
             .bytes(u64::from(row) * self.stride as u64, self.stride)
+    }
+
+    /// Writes one row as signed bytes, whatever the codec; `signed` is as long as such a row.
+    ///
+    /// # Errors
+    /// As [`Reader::row`].
+    pub(super) fn signed_row(&self, row: u32, signed: &mut [i8]) -> Result<()> {
+        let bytes = self.row(row)?;
+        match self.codec {
+            CODEC_I4 => {
+                signed.fill(0);
+                let numbers = nibbles(bytes).take(self.dim as usize).map(signed_of_nibble);
+                signed
+                    .iter_mut()
+                    .zip(numbers)
+                    .for_each(|(to, from)| *to = from);
+            }
+            _ => signed
+                .iter_mut()
+                .zip(as_signed(bytes))
+                .for_each(|(to, from)| *to = *from),
+        }
+        Ok(())
     }
 
     /// Writes one row as nibbles, whatever the codec.
@@ -271,17 +328,27 @@ impl<'a> Reader<'a> {
     }
 
     /// A cursor over the blocks of sign bits.
-    pub(super) fn code_cursor(&self) -> Cursor<'a> {
-        Cursor::new(self.codes, block_bytes(self.dim) as usize)
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when the segment has none.
+    pub(super) fn code_cursor(&self) -> Result<Cursor<'a>> {
+        let codes = self
+            .codes
+            .ok_or_else(|| Error::damaged("a segment has no sign bits"))?;
+        Ok(Cursor::new(codes, block_bytes(self.dim) as usize))
     }
 
     /// Reads the whole index and checks it: padding after the last dimension is 0, no byte is -128,
-    /// and the blocks of sign bits have the signs of the rows, and zeros for missing rows.
+    /// the blocks of sign bits have the signs of the rows, and zeros for missing rows, and inverted lists
+    /// have each row once.
     ///
     /// # Errors
     /// [`Error::Damaged`] naming the first row or block where this does not hold.
     pub fn check(&self) -> Result<()> {
-        let mut codes = self.code_cursor();
+        let mut codes = match self.has_codes() {
+            true => Some(self.code_cursor()?),
+            false => None,
+        };
         let mut block = Block::new(self.dim);
         let block_bytes = block.bytes().len();
         for row in 0..self.count {
@@ -291,7 +358,10 @@ impl<'a> Reader<'a> {
             block.push(self.codec, bytes, self.dim as usize);
             if block.is_full() || row + 1 == self.count {
                 let number = row / BLOCK_ROWS as u32;
-                let stored = codes.from(u64::from(number))?.get(..block_bytes);
+                let stored = match &mut codes {
+                    Some(codes) => codes.from(u64::from(number))?.get(..block_bytes),
+                    None => Some(block.bytes()),
+                };
                 if stored != Some(block.bytes()) {
                     return Err(Error::damaged(format!(
                         "the codes of rows from {} are not their signs",
@@ -301,7 +371,7 @@ impl<'a> Reader<'a> {
                 block.clear();
             }
         }
-        Ok(())
+        self.lists.map_or(Ok(()), |lists| lists.check(self))
     }
 
     fn check_row(&self, bytes: &[u8]) -> std::result::Result<(), &'static str> {
@@ -334,7 +404,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn new(view: ColumnView<'a>, width: usize) -> Cursor<'a> {
+    pub(super) fn new(view: ColumnView<'a>, width: usize) -> Cursor<'a> {
         Cursor {
             view,
             width,
@@ -429,7 +499,7 @@ mod tests {
         let new = |rows: &[u64], codes: &[u64]| {
             let rows = ColumnView::new(rows, 64, &segment.sink.columns[&ROWS]);
             let codes = ColumnView::new(codes, 512, &segment.sink.columns[&CODES]);
-            Reader::new(&segment.record, rows, codes).map(|_| ())
+            Reader::new(&segment.record, rows, Some(codes), None).map(|_| ())
         };
         new(&[0, 65 * 64], &[0, 1024]).unwrap();
         for (rows, codes) in [(64 * 64, 1024), (65 * 64 + 1, 1024), (65 * 64, 512)] {

@@ -56,14 +56,18 @@ impl Codec {
     }
 }
 
-/// Version of the column layout.
-const VECTOR_VERSION: u8 = 1;
+/// Version of a record without inverted lists.
+const FLAT_VERSION: u8 = 1;
+
+/// Version of a record with them. A program that does not know them shall refuse the segment, which has
+/// no sign bits.
+const LISTS_VERSION: u8 = 2;
 
 /// The most dimensions of a vector.
 pub const DIM_LIMIT: u32 = 8192;
 
 /// What the segment record says about its vector index.
-#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct VectorRecord {
     /// How rows are stored: [`CODEC_I8`] or [`CODEC_I4`].
     pub codec: u8,
@@ -75,12 +79,41 @@ pub struct VectorRecord {
     pub rows: u32,
     /// The quantiser: `x` is stored as `round(x / range * 127)`.
     pub range: f32,
+    /// Inverted lists; 0: none, and the segment has sign bits instead.
+    pub lists: u32,
+}
+
+/// The stored form of version 1.
+#[derive(SchemaRead, SchemaWrite)]
+struct Flat {
+    codec: u8,
+    dim: u32,
+    stride: u32,
+    rows: u32,
+    range: f32,
+}
+
+/// The stored form of version 2.
+#[derive(SchemaRead, SchemaWrite)]
+struct WithLists {
+    flat: Flat,
+    lists: u32,
 }
 
 impl VectorRecord {
     /// The bytes stored in the segment record.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        encode_record(VECTOR_VERSION, self)
+        let flat = Flat {
+            codec: self.codec,
+            dim: self.dim,
+            stride: self.stride,
+            rows: self.rows,
+            range: self.range,
+        };
+        match self.lists {
+            0 => encode_record(FLAT_VERSION, &flat),
+            lists => encode_record(LISTS_VERSION, &WithLists { flat, lists }),
+        }
     }
 
     /// Reads and checks the bytes that [`VectorRecord::encode`] made.
@@ -89,7 +122,21 @@ impl VectorRecord {
     /// [`Error::FormatUnsupported`] for another version or codec, [`Error::Damaged`] for numbers
     /// that contradict each other.
     pub fn decode(bytes: &[u8]) -> Result<VectorRecord> {
-        let record: VectorRecord = decode_record("a vector index", VECTOR_VERSION, bytes)?;
+        let (flat, lists): (Flat, u32) = match bytes.first() {
+            Some(&LISTS_VERSION) => {
+                let record: WithLists = decode_record("a vector index", LISTS_VERSION, bytes)?;
+                (record.flat, record.lists)
+            }
+            _ => (decode_record("a vector index", FLAT_VERSION, bytes)?, 0),
+        };
+        let record = VectorRecord {
+            codec: flat.codec,
+            dim: flat.dim,
+            stride: flat.stride,
+            rows: flat.rows,
+            range: flat.range,
+            lists,
+        };
         check_codec(record.codec)?;
         let sound = record.dim > 0
             && record.dim <= DIM_LIMIT

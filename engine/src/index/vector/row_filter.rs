@@ -58,6 +58,17 @@ impl RowFilter {
         self.count
     }
 
+    /// Whether all rows of the segment may answer.
+    pub fn is_all(&self) -> bool {
+        self.bits.is_none()
+    }
+
+    /// Whether a row may answer.
+    #[inline]
+    pub fn contains(&self, row: u32) -> bool {
+        self.block(row / 64) >> (row % 64) & 1 == 1
+    }
+
     /// The rows of a block of 64 that may answer, the first row in the lowest bit.
     pub fn block(&self, block: u32) -> u64 {
         match &self.bits {

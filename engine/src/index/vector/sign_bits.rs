@@ -45,7 +45,8 @@ impl Block {
         }
     }
 
-    fn push_signs(&mut self, signs: impl Iterator<Item = bool>) {
+    /// Adds a row of which each component is above 0 or not. The block must not be full.
+    pub(super) fn push_signs(&mut self, signs: impl Iterator<Item = bool>) {
         let (byte, shift) = (self.rows % 32, self.rows / 32 * 4);
         for (dim, above) in signs.enumerate() {
             let at = dim / GROUP_DIMS * GROUP_BYTES + byte;

@@ -15,8 +15,8 @@ use crate::types::SegmentId;
 pub struct Writer {
     /// Rows.
     rows: ColumnWriter,
-    /// Blocks of the sign bits.
-    codes: ColumnWriter,
+    /// Blocks of the sign bits; `None` where inverted lists will be in their place.
+    codes: Option<ColumnWriter>,
     /// The block that is not full.
     block: Block,
     /// The record of the index.
@@ -31,7 +31,12 @@ impl Writer {
         let stride = row_bytes(codec, dim);
         Writer {
             rows: ColumnWriter::rows(segment, ROWS, stride, SCATTERED_ORDER),
-            codes: ColumnWriter::rows(segment, CODES, block_bytes(dim), MAX_ORDER),
+            codes: Some(ColumnWriter::rows(
+                segment,
+                CODES,
+                block_bytes(dim),
+                MAX_ORDER,
+            )),
             block: Block::new(dim),
             record: VectorRecord {
                 codec,
@@ -39,9 +44,17 @@ impl Writer {
                 stride,
                 rows: 0,
                 range,
+                lists: 0,
             },
             bytes: Vec::new(),
         }
+    }
+
+    /// Without sign bits, for a segment that gets inverted lists.
+    #[must_use]
+    pub fn without_codes(mut self) -> Writer {
+        self.codes = None;
+        self
     }
 
     /// Quantises a vector for [`Writer::push`]; this can be done on other threads.
@@ -70,10 +83,12 @@ impl Writer {
     fn push_stored(&mut self, sink: &mut dyn ExtentSink, bytes: &[u8]) -> Result<()> {
         let dim = self.record.dim as usize;
         self.rows.push(sink, bytes)?;
-        self.block.push(self.record.codec, bytes, dim);
-        if self.block.is_full() {
-            self.codes.push(sink, self.block.bytes())?;
-            self.block.clear();
+        if let Some(codes) = &mut self.codes {
+            self.block.push(self.record.codec, bytes, dim);
+            if self.block.is_full() {
+                codes.push(sink, self.block.bytes())?;
+                self.block.clear();
+            }
         }
         self.record.rows += 1;
         Ok(())
@@ -105,14 +120,14 @@ impl Writer {
     }
 
     /// Writes the last extents.
-    pub fn finish(
-        mut self,
-        sink: &mut dyn ExtentSink,
-    ) -> Result<(VectorRecord, [ColumnRecord; 2])> {
-        if !self.block.is_empty() {
-            self.codes.push(sink, self.block.bytes())?;
+    pub fn finish(self, sink: &mut dyn ExtentSink) -> Result<(VectorRecord, Vec<ColumnRecord>)> {
+        let mut columns = vec![self.rows.finish(sink)?];
+        if let Some(mut codes) = self.codes {
+            if !self.block.is_empty() {
+                codes.push(sink, self.block.bytes())?;
+            }
+            columns.push(codes.finish(sink)?);
         }
-        let columns = [self.rows.finish(sink)?, self.codes.finish(sink)?];
         Ok((self.record, columns))
     }
 }

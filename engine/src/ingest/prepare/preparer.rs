@@ -150,18 +150,11 @@ impl<'m> Preparer<'m> {
         let mut terms = DocumentTermsBuilder::new(&mut self.analyser);
         let path = terms.field(path);
         let document_title = terms.field(&document.title);
-        let mut sections = SectionPath::new(&document.outline);
+        let mut texts = ChunkTexts::new(&document);
         let mut symbols = SymbolsByChunk::new(&document.syntax.symbols);
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
-            let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
-            let stored = document.text.get(start..end).unwrap_or_default();
-            let text = searched(&document, stored);
+            let (headings, text) = texts.at(chunk.span);
             let text = text.as_ref();
-            let above = sections.at(chunk.span.start);
-            // The first heading of a document is often its title, which counts already.
-            let above = above.filter(|title| *title != document.title);
-            let headings: Vec<&str> = above.chain(symbols_within(&document, chunk.span)).collect();
-            let headings = headings.join("\n");
             terms.add_field(&path, PATH_WEIGHT);
             terms.add_field(&document_title, TITLE_WEIGHT);
             terms.add_text(&headings, TITLE_WEIGHT);
@@ -173,10 +166,7 @@ impl<'m> Preparer<'m> {
             }
             terms.end_chunk();
 
-            self.context.clear();
-            for part in [&document.title, "\n", &headings, "\n", text] {
-                self.context.push_str(part);
-            }
+            texts.embedded(&headings, text, &mut self.context);
             self.model
                 .embed_documents(&[&self.context], &mut self.vector)?;
             quantise::quantise(&self.vector, self.range, row);
@@ -192,6 +182,41 @@ impl<'m> Preparer<'m> {
             vectors,
             stride,
         })
+    }
+}
+
+/// What is searched and embedded of the chunks of a document, which are asked for in ascending order.
+pub(in crate::ingest) struct ChunkTexts<'d> {
+    document: &'d Document,
+    sections: SectionPath<'d>,
+}
+
+impl<'d> ChunkTexts<'d> {
+    pub(in crate::ingest) fn new(document: &'d Document) -> ChunkTexts<'d> {
+        ChunkTexts {
+            document,
+            sections: SectionPath::new(&document.outline),
+        }
+    }
+
+    /// The headings of a chunk, and its text.
+    pub(in crate::ingest) fn at(&mut self, span: Span) -> (String, Cow<'d, str>) {
+        let document = self.document;
+        let (start, end) = (span.start as usize, span.end as usize);
+        let stored = document.text.get(start..end).unwrap_or_default();
+        let above = self.sections.at(span.start);
+        // The first heading of a document is often its title, which counts already.
+        let above = above.filter(|title| *title != document.title);
+        let headings: Vec<&str> = above.chain(symbols_within(document, span)).collect();
+        (headings.join("\n"), searched(document, stored))
+    }
+
+    /// Writes what is embedded for a chunk with these headings and this text.
+    pub(in crate::ingest) fn embedded(&self, headings: &str, text: &str, context: &mut String) {
+        context.clear();
+        for part in [self.document.title.as_str(), "\n", headings, "\n", text] {
+            context.push_str(part);
+        }
     }
 }
 

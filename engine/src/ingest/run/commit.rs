@@ -7,6 +7,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};
 use crate::ingest::run::session::{LockedFile, PendingChange, Session};
+use crate::ingest::run::vectors::lists;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Progress, Reporter, Stage};
@@ -100,8 +101,13 @@ impl Session {
         };
         // What was committed stays committed: a merge that fails or is stopped is left to the next
         // commit, and to a writer that opens the file again.
-        let is_merged =
-            !self.merges || merge_segments(writer, base, catalogs, limit, reporter).is_ok();
+        let is_merged = !self.merges
+            || merge_segments(writer, base, catalogs, limit, reporter)
+                .and_then(|()| match limit == Limit::none() {
+                    true => lists::build(writer, base, catalogs, reporter),
+                    false => Ok(()),
+                })
+                .is_ok();
         self.open = is_merged.then_some(open);
         Ok(())
     }

@@ -106,6 +106,7 @@ fn merge_some(
         compression: Compression::Fast,
         codec: catalog.meta.embedder.codec,
         has_trigrams: !Settings::read(snapshot)?.without_trigrams,
+        has_codes: true,
     };
     let sample = merge_writer::dictionary_sample(&bound)?;
     let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref(), reporter)?;

@@ -60,6 +60,8 @@ pub struct SegmentEncoding {
     pub codec: u8,
     /// Whether it gets trigrams.
     pub has_trigrams: bool,
+    /// Whether it gets sign bits: not where inverted lists are made of it next.
+    pub has_codes: bool,
 }
 
 /// Writes one segment from documents of others.
@@ -142,6 +144,7 @@ impl<'b> MergeWriter<'b> {
                 bound,
             });
         }
+        let vectors = vector::writer::Writer::new(segment, encoding.codec, first.dim, first.range);
         Ok(MergeWriter {
             segment,
             inputs,
@@ -156,12 +159,10 @@ impl<'b> MergeWriter<'b> {
                     })?,
                     None => BlockWriter::new(segment, encoding.compression),
                 },
-                vectors: vector::writer::Writer::new(
-                    segment,
-                    encoding.codec,
-                    first.dim,
-                    first.range,
-                ),
+                vectors: match encoding.has_codes {
+                    true => vectors,
+                    false => vectors.without_codes(),
+                },
                 documents: 0,
                 text_bytes: 0,
             },

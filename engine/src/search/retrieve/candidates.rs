@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::catalog::BoundSegment;
 use crate::error::Result;
-use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
+use crate::index::vector::{Effort, KnnSegment, Method, ScanStats, knn_with_stats};
 use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::score::{Scored, fused};
 use crate::search::fuse::top_k;
@@ -264,7 +264,14 @@ fn by_vector(
                 deleted: bound.segment.deleted_rows(),
             })
             .collect();
-        let (near, of_file) = knn_with_stats(&parts, query, most, plan.scan)?;
+        let how = Method {
+            scan: plan.scan,
+            effort: match sources.files.get(file) {
+                Some(source) => source.catalog.vector_effort(),
+                None => Effort::default(),
+            },
+        };
+        let (near, of_file) = knn_with_stats(&parts, query, most, how)?;
         facts.add(&of_file);
         found.extend(near.into_iter().map(|near| {
             let address = ChunkAddress {

@@ -3,7 +3,10 @@
 use std::arch::x86_64::*;
 
 use super::dispatch::Kernels;
-use super::layout::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery};
+use super::layout::{
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, keep_best,
+    scale_sums,
+};
 use crate::index::vector::quantise::I4_OFFSET;
 
 /// For processors with AVX2.
@@ -14,6 +17,8 @@ pub(super) const KERNELS: Kernels = Kernels {
     i4_rows,
     i4_lanes,
     codes,
+    estimates,
+    nearest,
 };
 
 /// Bytes of a register.
@@ -244,4 +249,52 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
         }
     }
     bits
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn estimates(
+    tables: &[u8],
+    block: &[u8],
+    factors: &[u8; BLOCK_ROWS],
+    how: Estimate,
+    threshold: u16,
+    estimates: &mut [u16; BLOCK_ROWS],
+) -> u64 {
+    let mut sums = [0; BLOCK_ROWS];
+    // SAFETY: promised by the caller.
+    unsafe { codes(tables, block, 0, &mut sums) };
+    scale_sums(&sums, factors, how, estimates);
+    reached(estimates, threshold)
+}
+
+#[target_feature(enable = "avx2")]
+unsafe fn nearest(lanes: &Lanes, norms: &[i32; LANES], group: i32, rows: &[u8], best: &mut [Best]) {
+    const ROWS: usize = 8;
+    let mut products = [[0; LANES]; ROWS];
+    for (rows, best) in rows.chunks(ROWS * lanes.width()).zip(best.chunks_mut(ROWS)) {
+        let products = products.get_mut(..best.len()).unwrap_or_default();
+        // SAFETY: as many rows as there is room for, which the caller promised.
+        unsafe { i8_lanes(lanes, rows, products) };
+        for (products, best) in products.iter().zip(best) {
+            keep_best(products, norms, group, best);
+        }
+    }
+}
+
+/// A bit for each number that is at least `threshold`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn reached(numbers: &[u16; BLOCK_ROWS], threshold: u16) -> u64 {
+    let least = _mm256_set1_epi16(threshold.cast_signed());
+    let bits = |half: usize| {
+        let reached = [0, 16].map(|at| {
+            // SAFETY: each half is 32 numbers, two registers.
+            let rows = unsafe { load(numbers.as_ptr().add(32 * half + at).cast()) };
+            _mm256_cmpeq_epi16(_mm256_max_epu16(rows, least), rows)
+        });
+        let packed = _mm256_packs_epi16(reached[0], reached[1]);
+        let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+        u64::from(_mm256_movemask_epi8(ordered).cast_unsigned())
+    };
+    bits(0) | bits(1) << 32
 }

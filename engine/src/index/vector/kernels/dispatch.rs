@@ -1,6 +1,8 @@
 //! One form of all kernels, behind functions that check lengths.
 
-use super::layout::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery};
+use super::layout::{
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery,
+};
 use crate::index::vector::record::CODEC_I4;
 
 /// Rows of a codec against one query: one product a row.
@@ -11,6 +13,14 @@ type LanesKernel = unsafe fn(&Lanes, &[u8], &mut [[i32; LANES]]);
 
 /// One block of sign bits against tables: 64 sums, and a bit for each that reaches the threshold.
 type CodesKernel = unsafe fn(&[u8], &[u8], u16, &mut [u16; BLOCK_ROWS]) -> u64;
+
+/// One block of signs of residuals and its factors against tables: 64 estimates, and a bit for each
+/// that reaches the threshold.
+type EstimatesKernel =
+    unsafe fn(&[u8], &[u8], &[u8; BLOCK_ROWS], Estimate, u16, &mut [u16; BLOCK_ROWS]) -> u64;
+
+/// Rows of signed bytes against sixteen centroids of that number: the best so far of each row.
+type NearestKernel = unsafe fn(&Lanes, &[i32; LANES], i32, &[u8], &mut [Best]);
 
 /// The kernels of one instruction set. `detect` hands them out after it checked the processor, and
 /// only this file calls the functions, after it checked the lengths.
@@ -24,6 +34,8 @@ pub struct Kernels {
     pub(super) i4_rows: RowsKernel,
     pub(super) i4_lanes: LanesKernel,
     pub(super) codes: CodesKernel,
+    pub(super) estimates: EstimatesKernel,
+    pub(super) nearest: NearestKernel,
 }
 
 impl Kernels {
@@ -91,6 +103,45 @@ impl Kernels {
         // SAFETY: whoever made this form checked the processor; tables and block are equally long,
         // a multiple of eight groups.
         unsafe { (self.codes)(tables, block, threshold, sums) }
+    }
+
+    /// As [`Kernels::code_sums`], with each sum turned into an estimate: `base` plus the sum less
+    /// `bias`, times the factor of the row, shifted right by `shift`; clamped to 0..=65 535.
+    pub fn estimates(
+        &self,
+        tables: &[u8],
+        block: &[u8],
+        factors: &[u8; BLOCK_ROWS],
+        how: Estimate,
+        threshold: u16,
+        estimates: &mut [u16; BLOCK_ROWS],
+    ) -> u64 {
+        if tables.len() != block.len()
+            || !tables.len().is_multiple_of(GROUP_BYTES * GROUPS_AT_ONCE)
+            || how.shift > 31
+        {
+            return 0;
+        }
+        // SAFETY: as in `code_sums`.
+        unsafe { (self.estimates)(tables, block, factors, how, threshold, estimates) }
+    }
+
+    /// Compares rows of signed bytes with the sixteen centroids of `lanes`, whose squared lengths are
+    /// `norms`, and notes in `best` where one of them is nearer than all before. `group` numbers the
+    /// sixteen. Rows that are not there are left as they are.
+    pub fn nearest(
+        &self,
+        lanes: &Lanes,
+        norms: &[i32; LANES],
+        group: i32,
+        rows: &[u8],
+        best: &mut [Best],
+    ) {
+        let width = lanes.width();
+        if let Some((rows, best)) = fitting(width, width, rows, best) {
+            // SAFETY: as in `products_of_lanes`.
+            unsafe { (self.nearest)(lanes, norms, group, rows, best) };
+        }
     }
 }
 

@@ -64,3 +64,74 @@ impl Lanes {
         self.packed.len() / LANES
     }
 }
+
+/// How the sums over a block of signs of residuals become estimates of products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// The estimate of a row at the centroid.
+    pub base: i32,
+    /// The sum of a row whose residual is at right angles to the query.
+    pub bias: i32,
+    /// What a sum less the bias, times a factor, is shifted right by; at most 31.
+    pub shift: u32,
+}
+
+/// The nearest centroid of a row so far, in each of sixteen lanes: twice the product less the squared
+/// length of the centroid, which falls with the distance, and the number of the sixteen that had it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Best {
+    /// The largest so far.
+    pub score: [i32; LANES],
+    /// Where it was.
+    pub group: [i32; LANES],
+}
+
+impl Best {
+    /// Before the first centroid.
+    pub const NONE: Best = Best {
+        score: [i32::MIN; LANES],
+        group: [0; LANES],
+    };
+
+    /// The number of the nearest centroid; of equal ones the lowest.
+    pub fn centroid(&self) -> u32 {
+        let lanes = self.score.iter().zip(&self.group).zip(0..);
+        let best =
+            lanes.map(|((score, group), lane)| (-i64::from(*score), group * LANES as i32 + lane));
+        best.min()
+            .map_or(0, |(_, centroid)| centroid.unsigned_abs())
+    }
+}
+
+/// The estimates of 64 sums. It is inlined into each form, so that the compiler uses its instructions.
+#[inline(always)]
+pub(super) fn scale_sums(
+    sums: &[u16; BLOCK_ROWS],
+    factors: &[u8; BLOCK_ROWS],
+    how: Estimate,
+    estimates: &mut [u16; BLOCK_ROWS],
+) {
+    for ((sum, factor), estimate) in sums.iter().zip(factors).zip(estimates) {
+        // At most 65 535 times 255: no overflow.
+        let more =
+            (i32::from(*sum) - how.bias).wrapping_mul(i32::from(*factor)) >> (how.shift & 31);
+        *estimate = how.base.wrapping_add(more).clamp(0, i32::from(u16::MAX)) as u16;
+    }
+}
+
+/// Notes which of sixteen centroids are nearer than those before; inlined as [`scale_sums`].
+#[inline(always)]
+pub(super) fn keep_best(
+    products: &[i32; LANES],
+    norms: &[i32; LANES],
+    group: i32,
+    best: &mut Best,
+) {
+    let lanes = products.iter().zip(norms);
+    for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group)) {
+        let new = 2 * product - norm;
+        let is_nearer = new > *score;
+        *of = if is_nearer { group } else { *of };
+        *score = if is_nearer { new } else { *score };
+    }
+}

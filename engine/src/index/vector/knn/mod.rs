@@ -3,9 +3,12 @@
 //! The *exact* scan computes the product with every row that may answer. The *rescored* scan
 //! estimates it from the sign bits of every such row, keeps an oversampled number of candidates,
 //! and computes the exact product of these. Both depend on the rows alone, not on how they are
-//! split into segments.
+//! split into segments. Of a segment with inverted lists the rescored scan reads those near the query.
 
+mod candidates;
+pub mod effort;
 mod exact;
+mod lists;
 pub mod rescoring;
 pub mod search;
 pub mod segments;

@@ -10,7 +10,10 @@
 //! Candidates are cut by value: every row whose estimate reaches the c-th best of all segments
 //! together. So the answer depends on the rows alone, not on how they are split into segments.
 
-use super::segments::{Neighbor, Segments, keep, ones};
+use super::candidates::{Candidate, Candidates};
+use super::effort::Effort;
+use super::lists;
+use super::segments::{Neighbor, Segments, keep};
 use super::top_k::TopK;
 use crate::error::Result;
 use crate::index::vector::kernels::detect::kernels;
@@ -34,16 +37,51 @@ pub fn oversample(k: usize) -> usize {
 /// One block in this many is read first, to estimate the sum that candidates reach.
 pub(super) const SAMPLED_EVERY: usize = 32;
 
-/// The `k` nearest of the `candidates` rows with the best estimates, and how many rows were
-/// rescored.
+/// The `k` nearest of the rows with the best estimates, and how many rows were rescored and estimated.
 pub(super) fn scan(
     segments: &Segments<'_>,
     query: &Query,
     k: usize,
-    candidates: usize,
-) -> Result<(Vec<Neighbor>, u64)> {
-    let chosen = find_candidates(segments, query, candidates)?;
-    let scored = chosen.len() as u64;
+    effort: &Effort,
+) -> Result<(Vec<Neighbor>, Scanned)> {
+    let wanted = effort.candidates(k);
+    let mut chosen = Vec::new();
+    let mut estimated = 0;
+    if segments.has_flat() {
+        chosen = find_candidates(segments, query, wanted)?;
+        estimated = segments.flat_rows();
+    }
+    if segments.has_lists() {
+        let (found, read) = lists::find_candidates(segments, query, wanted, effort)?;
+        chosen.extend(found);
+        estimated += read;
+        // Rows are offered in ascending order; a file that lies may have one in two lists.
+        chosen.sort_unstable_by_key(|row| (row.segment, row.row));
+        chosen.dedup_by_key(|row| (row.segment, row.row));
+    }
+    let scanned = Scanned {
+        rescored: chosen.len() as u64,
+        estimated,
+    };
+    Ok((rescore(segments, query, k, &chosen)?, scanned))
+}
+
+/// How many rows a scan read.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Scanned {
+    /// Rows of which the exact product was taken.
+    pub(super) rescored: u64,
+    /// Rows of which it was estimated.
+    pub(super) estimated: u64,
+}
+
+/// The `k` nearest of some rows, which ascend by segment and row.
+pub(super) fn rescore(
+    segments: &Segments<'_>,
+    query: &Query,
+    k: usize,
+    chosen: &[Candidate],
+) -> Result<Vec<Neighbor>> {
     let mut kept = Vec::new();
     let mut floor = 0;
     for (segment, reader, _) in segments.iter() {
@@ -55,7 +93,7 @@ pub(super) fn scan(
         reader.products(query, rows, |row, product| top.offer(product, row))?;
         floor = keep(&mut kept, segment, top, k, floor);
     }
-    Ok((segments.rank(query, k, kept), scored))
+    Ok(segments.rank(query, k, kept))
 }
 
 /// The rows whose sum reaches the `wanted`-th best, by segment and row.
@@ -69,14 +107,14 @@ fn find_candidates(
     wanted: usize,
 ) -> Result<Vec<Candidate>> {
     let sampled: u64 = segments
-        .iter()
+        .flat()
         .map(|(_, reader, filter)| {
             let some = (0..blocks(reader.rows())).step_by(SAMPLED_EVERY);
             some.map(|block| u64::from(filter.block(block).count_ones()))
                 .sum::<u64>()
         })
         .sum();
-    let share = wanted as u64 * sampled / segments.rows.max(1);
+    let share = wanted as u64 * sampled / segments.flat_rows().max(1);
     let mut least = 0;
     if share > 0 {
         let mut sample = Candidates::new(query, 2 * share as usize + 8, 0);
@@ -101,8 +139,8 @@ fn offer_blocks(
 ) -> Result<()> {
     let tables = query.tables();
     let mut sums = [0; BLOCK_ROWS];
-    for (segment, reader, filter) in segments.iter() {
-        let mut cursor = reader.code_cursor();
+    for (segment, reader, filter) in segments.flat() {
+        let mut cursor = reader.code_cursor()?;
         for block in (0..blocks(reader.rows())).step_by(every) {
             let allowed = filter.block(block);
             if allowed == 0 {
@@ -111,101 +149,9 @@ fn offer_blocks(
             let codes = cursor.from(u64::from(block))?;
             let codes = codes.get(..tables.len()).unwrap_or_default();
             let reached = kernels().code_sums(tables, codes, candidates.threshold, &mut sums);
-            candidates.offer(segment, block * BLOCK_ROWS as u32, reached & allowed, &sums);
+            let first = block * BLOCK_ROWS as u32;
+            candidates.offer(segment, reached & allowed, &sums, |bit| first + bit);
         }
     }
     Ok(())
-}
-
-/// A row and its sum.
-#[derive(Debug, Clone, Copy)]
-struct Candidate {
-    sum: u16,
-    segment: usize,
-    row: u32,
-}
-
-/// All rows whose sum reaches the c-th best sum so far.
-struct Candidates {
-    /// How many rows are wanted (c).
-    wanted: usize,
-    /// Rows of each sum from the threshold up.
-    counts: Vec<u32>,
-    /// The c-th best sum so far, or a lower bound of it.
-    threshold: u16,
-    /// Number of rows whose sum reaches the threshold.
-    reached: usize,
-    /// Rows that reached the threshold when they were offered.
-    rows: Vec<Candidate>,
-    /// When there are this many rows, those below the threshold are dropped.
-    trim_at: usize,
-}
-
-impl Candidates {
-    /// Rows whose sum is below `least` are never candidates.
-    fn new(query: &Query, wanted: usize, least: u16) -> Candidates {
-        let tables = query.tables().as_chunks::<32>().0.iter();
-        let most: usize = tables
-            .map(|table| usize::from(table.iter().max().copied().unwrap_or(0)))
-            .sum();
-        let wanted = wanted.max(1);
-        Candidates {
-            wanted,
-            counts: vec![0; most + 1],
-            threshold: least,
-            reached: 0,
-            rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
-            trim_at: wanted.saturating_mul(4),
-        }
-    }
-
-    /// Offers rows of a block whose sums reach the threshold.
-    #[inline]
-    fn offer(&mut self, segment: usize, first: u32, rows: u64, sums: &[u16; BLOCK_ROWS]) {
-        if rows == 0 {
-            return;
-        }
-        for bit in ones(rows) {
-            let sum = sums.get(bit as usize).copied().unwrap_or_default();
-            if let Some(count) = self.counts.get_mut(usize::from(sum)) {
-                *count += 1;
-            }
-            let row = first + bit;
-            self.rows.push(Candidate { sum, segment, row });
-        }
-        self.reached += rows.count_ones() as usize;
-        // The threshold only rises, so all rises together are one pass over the counts.
-        while self.reached > self.wanted
-            && let Some(lowest) = self.counts.get(usize::from(self.threshold))
-            && self.reached - *lowest as usize >= self.wanted
-        {
-            self.reached -= *lowest as usize;
-            self.threshold += 1;
-        }
-        if self.rows.len() >= self.trim_at {
-            self.trim();
-            // When most rows tie, trimming must not dominate the cost.
-            self.trim_at = 2 * self.rows.len().max(self.wanted);
-        }
-    }
-
-    /// Drops rows below the threshold. Copies without branches: about half of the rows are dropped,
-    /// in no order, so that branches would be mispredicted.
-    fn trim(&mut self) {
-        let mut kept = 0;
-        for at in 0..self.rows.len() {
-            let row = self.rows.get(at).copied();
-            if let (Some(row), Some(place)) = (row, self.rows.get_mut(kept)) {
-                *place = row;
-                kept += usize::from(row.sum >= self.threshold);
-            }
-        }
-        self.rows.truncate(kept);
-    }
-
-    /// The candidates, by segment and row.
-    fn finish(mut self) -> Vec<Candidate> {
-        self.trim();
-        self.rows
-    }
 }

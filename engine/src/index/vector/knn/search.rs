@@ -1,5 +1,6 @@
 //! The entry points: which scan to run, over which segments.
 
+use super::effort::Effort;
 use super::exact;
 use super::rescoring::{self, oversample};
 use super::segments::{KnnSegment, Neighbor, Segments};
@@ -19,6 +20,24 @@ pub enum Scan {
     Rescored,
 }
 
+/// Which scan, and how much it reads.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Method {
+    /// The scan.
+    pub scan: Scan,
+    /// What a rescored one reads.
+    pub effort: Effort,
+}
+
+impl From<Scan> for Method {
+    fn from(scan: Scan) -> Method {
+        Method {
+            scan,
+            effort: Effort::default(),
+        }
+    }
+}
+
 /// How many rows a search read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScanStats {
@@ -26,6 +45,8 @@ pub struct ScanStats {
     pub rescored: bool,
     /// Rows that could answer.
     pub rows: u64,
+    /// Rows whose product was estimated.
+    pub estimated: u64,
     /// Rows whose exact product was taken.
     pub scored: u64,
 }
@@ -35,6 +56,7 @@ impl ScanStats {
     pub fn add(&mut self, other: &ScanStats) {
         self.rescored |= other.rescored;
         self.rows += other.rows;
+        self.estimated += other.estimated;
         self.scored += other.scored;
     }
 }
@@ -63,7 +85,7 @@ pub fn knn(
     segments: &[KnnSegment<'_>],
     query: &Query,
     k: usize,
-    how: Scan,
+    how: impl Into<Method>,
 ) -> Result<Vec<Neighbor>> {
     Ok(knn_with_stats(segments, query, k, how)?.0)
 }
@@ -76,19 +98,23 @@ pub fn knn_with_stats(
     segments: &[KnnSegment<'_>],
     query: &Query,
     k: usize,
-    how: Scan,
+    how: impl Into<Method>,
 ) -> Result<(Vec<Neighbor>, ScanStats)> {
+    let how = how.into();
     let segments = Segments::new(segments, std::slice::from_ref(query))?;
-    let rescored = rescores(&segments, k, how);
-    let (list, scored) = if rescored {
-        rescoring::scan(&segments, query, k, oversample(k))?
-    } else {
-        (exact::scan(&segments, query, k)?, segments.rows)
-    };
-    let stats = ScanStats {
+    let rescored = rescores(&segments, k, how.scan);
+    let mut stats = ScanStats {
         rescored,
         rows: segments.rows,
-        scored,
+        ..ScanStats::default()
+    };
+    let list = if rescored {
+        let (list, scanned) = rescoring::scan(&segments, query, k, &how.effort)?;
+        (stats.estimated, stats.scored) = (scanned.estimated, scanned.rescored);
+        list
+    } else {
+        stats.scored = segments.rows;
+        exact::scan(&segments, query, k)?
     };
     Ok((list, stats))
 }
@@ -105,18 +131,19 @@ pub fn knn_batch(
     segments: &[KnnSegment<'_>],
     queries: &[Query],
     k: usize,
-    how: Scan,
+    how: impl Into<Method>,
 ) -> Result<Vec<Vec<Neighbor>>> {
+    let how = how.into();
     let segments = Segments::new(segments, queries)?;
     let mut lists = Vec::with_capacity(queries.len());
-    let rescored = rescores(&segments, k, how);
+    let rescored = rescores(&segments, k, how.scan);
     for some in queries.chunks(LANES) {
         match some {
             [query] if !rescored => lists.push(exact::scan(&segments, query, k)?),
             some if !rescored => lists.extend(exact::scan_batch(&segments, some, k)?),
             some => {
                 for query in some {
-                    lists.push(rescoring::scan(&segments, query, k, oversample(k))?.0);
+                    lists.push(rescoring::scan(&segments, query, k, &how.effort)?.0);
                 }
             }
         }
@@ -127,7 +154,7 @@ pub fn knn_batch(
 fn rescores(segments: &Segments<'_>, k: usize, how: Scan) -> bool {
     match how {
         Scan::Exact => false,
-        Scan::Rescored => true,
-        Scan::Auto => uses_rescoring(segments.rows, k),
+        Scan::Rescored => segments.can_rescore(),
+        Scan::Auto => segments.can_rescore() && uses_rescoring(segments.rows, k),
     }
 }

@@ -75,6 +75,39 @@ impl<'s> Segments<'s> {
         segments.map(|(number, (segment, filter))| (number, segment.reader, filter))
     }
 
+    /// Those of segments without inverted lists.
+    pub(super) fn flat(&self) -> impl Iterator<Item = (usize, &'s Reader<'s>, &RowFilter)> {
+        self.iter()
+            .filter(|(_, reader, _)| reader.lists().is_none())
+    }
+
+    /// Those of segments with inverted lists.
+    pub(super) fn listed(&self) -> impl Iterator<Item = (usize, &'s Reader<'s>, &RowFilter)> {
+        self.iter()
+            .filter(|(_, reader, _)| reader.lists().is_some())
+    }
+
+    /// Whether a segment has no inverted lists.
+    pub(super) fn has_flat(&self) -> bool {
+        self.flat().next().is_some()
+    }
+
+    /// Whether a segment has inverted lists.
+    pub(super) fn has_lists(&self) -> bool {
+        self.listed().next().is_some()
+    }
+
+    /// Rows that may answer of segments without inverted lists.
+    pub(super) fn flat_rows(&self) -> u64 {
+        self.flat().map(|(.., filter)| filter.count()).sum()
+    }
+
+    /// Whether every segment has what candidates are chosen by.
+    pub(super) fn can_rescore(&self) -> bool {
+        self.iter()
+            .all(|(_, reader, _)| reader.has_codes() || reader.lists().is_some())
+    }
+
     /// Ranks the rows that segments kept, and drops those that score less than the `k`-th.
     pub(super) fn rank(&self, query: &Query, k: usize, mut kept: Vec<Kept>) -> Vec<Neighbor> {
         kept.sort_unstable_by_key(|(product, segment, row)| (-product, *segment, *row));

@@ -117,7 +117,7 @@ fn expected(
 ) -> Vec<(u32, f32)> {
     let segment = Segment::of(codec, dim, rows.iter());
     let reader = segment.reader();
-    let mut cursor = reader.code_cursor();
+    let mut cursor = reader.code_cursor().unwrap();
     let mut found = Vec::new();
     for row in (0..rows.len() as u32).filter(|row| may(*row)) {
         let codes = &cursor.from(u64::from(row / 64)).unwrap()[..query.tables().len()];
@@ -260,6 +260,7 @@ fn signs_are_read_first_where_many_rows_may_answer() {
         ScanStats {
             rescored: false,
             rows: 9000,
+            estimated: 0,
             scored: 9000
         }
     );

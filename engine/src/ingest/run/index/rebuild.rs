@@ -25,8 +25,9 @@ use crate::ingest::run::index::plan::{
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::new_meta;
+use crate::ingest::run::preserved;
 use crate::ingest::run::session::Session;
-use crate::ingest::run::{preserved, recall};
+use crate::ingest::run::vectors::{lists, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::ingest::tags;
@@ -189,6 +190,9 @@ impl Session {
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
+        let recall_before = before
+            .as_ref()
+            .and_then(|before| before.catalog.effort.as_ref()?.wanted);
         let settings = match &before {
             Some(before) => before.base.read(Settings::read)?,
             None => Settings::default(),
@@ -260,16 +264,20 @@ impl Session {
         recorder.stage(Stage::Write)?;
         let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
         reporter.wait_for(watched(|| transaction.commit()))?;
+        let base = writer.written()?;
         if options.large_merges {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
-            let base = writer.written()?;
             let catalogs = CatalogCache::default();
             merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
+            lists::build(writer, &base, &catalogs, reporter)?;
         }
-        reporter.wait_for(watched(|| recall::record_recall(writer)))?;
+        let wanted = options.min_recall.or(recall_before);
+        let missed_recall =
+            reporter.wait_for(watched(|| recall::record_recall(writer, &base, wanted)))?;
         reporter.check()?;
         let report = Report {
             model_before,
+            missed_recall,
             ..recorder.report(tally, &meta)
         };
         Ok((report, true))

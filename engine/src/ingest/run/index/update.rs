@@ -18,11 +18,15 @@ use crate::ingest::run::index::plan::{
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
 use crate::ingest::run::session::{LockedFile, Session};
+use crate::ingest::run::vectors::recall::record_recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
 use crate::store::skipped;
+
+/// A recall that can be asked for.
+const RECALLS: std::ops::RangeInclusive<f32> = 0.5..=1.0;
 
 impl Session {
     /// See [`crate::KbWriter::index`]. `limit_bytes`: differences that are buffered in memory, usually
@@ -36,6 +40,15 @@ impl Session {
     ) -> Result<Report> {
         let started = Instant::now();
         self.check_open()?;
+        if options
+            .min_recall
+            .is_some_and(|share| !RECALLS.contains(&share))
+        {
+            return Err(Error::InvalidArgument {
+                argument: "min_recall",
+                reason: "is a share from 0.5 to 1".to_owned(),
+            });
+        }
         if self.has_pending() {
             // Without the hook: a break would lose the changes that wait.
             self.commit(&Reporter::silent())?;
@@ -48,7 +61,8 @@ impl Session {
                 }
                 Ok(catalog) => {
                     check_codec(&catalog.meta, options.vectors)?;
-                    self.update(&base, paths, options, reporter, limit_bytes)
+                    let report = self.update(&base, paths, options, reporter, limit_bytes);
+                    self.with_recall(report?, options.min_recall, reporter)
                 }
                 // What cannot be read must not be replaced: it may hold what only it has.
                 Err(error) => Err(error),
@@ -60,6 +74,39 @@ impl Session {
             Err(error) => Err(error),
         }?;
         report.elapsed = started.elapsed();
+        Ok(report)
+    }
+
+    /// Measures recall where another one is wanted than before, and where inverted lists have come: both are
+    /// rare, and a run that only brings a file up to date must not take seconds for it.
+    fn with_recall(
+        &mut self,
+        mut report: Report,
+        wanted: Option<f32>,
+        reporter: &Reporter<'_>,
+    ) -> Result<Report> {
+        let is_known = Container::open(&self.path)?.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let mut segments = catalog.segments.iter();
+            let has_lists = segments.any(|segment| segment.records.vectors.lists > 0);
+            Ok(match &catalog.effort {
+                Some(record) => wanted.is_none() || record.wanted == wanted,
+                None => wanted.is_none() && !has_lists,
+            })
+        })?;
+        if is_known {
+            return Ok(report);
+        }
+        self.lock()?;
+        if let Some(LockedFile {
+            writer,
+            base: Some(base),
+            ..
+        }) = &mut self.open
+        {
+            report.missed_recall =
+                reporter.wait_for(watched(|| record_recall(writer, base, wanted)))?;
+        }
         Ok(report)
     }
 

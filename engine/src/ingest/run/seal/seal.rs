@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, watched};
 use crate::error::{Error, Result};
 use crate::ingest::run::index::has_retired_model;
-use crate::ingest::run::recall;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
 use crate::ingest::run::session::Session;
+use crate::ingest::run::vectors::{lists, recall};
 use crate::progress::Reporter;
+use crate::store::effort::EffortRecord;
 use crate::types::hex;
 
 impl Session {
@@ -112,7 +114,10 @@ impl Session {
                     reporter,
                 )?;
                 reporter.wait_for(watched(|| transaction.commit()))?;
-                reporter.wait_for(watched(|| recall::record_recall(&mut fresh)))?;
+                let base = fresh.written()?;
+                lists::build(&mut fresh, &base, &CatalogCache::default(), reporter)?;
+                let wanted = EffortRecord::read(snapshot)?.and_then(|record| record.wanted);
+                reporter.wait_for(watched(|| recall::record_recall(&mut fresh, &base, wanted)))?;
                 writer = Some(fresh);
                 Ok(sealed)
             })?;

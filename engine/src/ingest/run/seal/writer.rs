@@ -12,6 +12,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
 use crate::ingest::run::seal::symbols::symbol_dictionary;
+use crate::ingest::run::vectors::lists::wants_lists;
 use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
@@ -27,6 +28,8 @@ struct Sealing<'s, 'b> {
     reporter: &'s Reporter<'s>,
     bound: &'b [BoundSegment<'b>],
     encoding: SegmentEncoding,
+    /// Live chunks of the file.
+    chunks: u64,
     /// Segments that are not written yet.
     planned: std::vec::IntoIter<PlannedSegment>,
     /// Rows that are still to come of the segment that is written.
@@ -64,6 +67,7 @@ impl Sealing<'_, '_> {
             let segment = self.manifest.next_segment_id()?;
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
+            self.encoding.has_codes = !wants_lists(self.chunks, planned.rows);
             let sample = planned.read_sample(self.bound)?;
             let writer = MergeWriter::new(
                 segment,
@@ -144,7 +148,9 @@ pub(super) fn write(
             compression: Compression::Best,
             codec: embedder.codec,
             has_trigrams: !settings.without_trigrams,
+            has_codes: true,
         },
+        chunks: catalog.meta.chunks,
         planned: plan.segments.into_iter(),
         rows_left: 0,
         open: None,

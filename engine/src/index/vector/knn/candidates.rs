@@ -1,0 +1,117 @@
+//! The rows with the best estimates so far.
+
+use super::segments::ones;
+use crate::index::vector::kernels::layout::BLOCK_ROWS;
+use crate::index::vector::query::Query;
+
+/// A row and its sum.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate {
+    sum: u16,
+    /// Its segment: an index into the searched segments.
+    pub(super) segment: usize,
+    /// The row.
+    pub(super) row: u32,
+}
+
+/// All rows whose sum reaches the c-th best sum so far.
+pub(super) struct Candidates {
+    /// How many rows are wanted (c).
+    wanted: usize,
+    /// Rows of each sum from the threshold up.
+    counts: Vec<u32>,
+    /// The c-th best sum so far, or a lower bound of it.
+    pub(super) threshold: u16,
+    /// Number of rows whose sum reaches the threshold.
+    pub(super) reached: usize,
+    /// Rows that reached the threshold when they were offered.
+    rows: Vec<Candidate>,
+    /// When there are this many rows, those below the threshold are dropped.
+    trim_at: usize,
+}
+
+impl Candidates {
+    /// Rows whose sum is below `least` are never candidates.
+    pub(super) fn new(query: &Query, wanted: usize, least: u16) -> Candidates {
+        let tables = query.tables().as_chunks::<32>().0.iter();
+        let most: usize = tables
+            .map(|table| usize::from(table.iter().max().copied().unwrap_or(0)))
+            .sum();
+        Candidates::up_to(most, wanted, least)
+    }
+
+    /// As [`Candidates::new`], for sums up to `most`; higher ones count as that.
+    pub(super) fn up_to(most: usize, wanted: usize, least: u16) -> Candidates {
+        let wanted = wanted.max(1);
+        Candidates {
+            wanted,
+            counts: vec![0; most + 1],
+            threshold: least,
+            reached: 0,
+            rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
+            trim_at: wanted.saturating_mul(4),
+        }
+    }
+
+    /// Offers rows of a block whose sums reach the threshold.
+    #[inline]
+    pub(super) fn offer(
+        &mut self,
+        segment: usize,
+        rows: u64,
+        sums: &[u16; BLOCK_ROWS],
+        row: impl Fn(u32) -> u32,
+    ) {
+        if rows == 0 {
+            return;
+        }
+        for bit in ones(rows) {
+            let sum = sums.get(bit as usize).copied().unwrap_or_default();
+            let highest = self.counts.len() - 1;
+            if let Some(count) = self.counts.get_mut(usize::from(sum).min(highest)) {
+                *count += 1;
+            }
+            let row = row(bit);
+            self.rows.push(Candidate { sum, segment, row });
+        }
+        self.reached += rows.count_ones() as usize;
+        // The threshold only rises, so all rises together are one pass over the counts.
+        while self.reached > self.wanted
+            && let Some(lowest) = self.counts.get(usize::from(self.threshold))
+            && self.reached - *lowest as usize >= self.wanted
+        {
+            self.reached -= *lowest as usize;
+            self.threshold += 1;
+        }
+        if self.rows.len() >= self.trim_at {
+            self.trim();
+            // When most rows tie, trimming must not dominate the cost.
+            self.trim_at = 2 * self.rows.len().max(self.wanted);
+        }
+    }
+
+    /// Drops rows below the threshold. Copies without branches: about half of the rows are dropped,
+    /// in no order, so that branches would be mispredicted.
+    fn trim(&mut self) {
+        let mut kept = 0;
+        for at in 0..self.rows.len() {
+            let row = self.rows.get(at).copied();
+            if let (Some(row), Some(place)) = (row, self.rows.get_mut(kept)) {
+                *place = row;
+                kept += usize::from(row.sum >= self.threshold);
+            }
+        }
+        self.rows.truncate(kept);
+    }
+
+    /// Whether as many rows as are wanted reach the threshold.
+    pub(super) fn is_full(&self) -> bool {
+        self.reached >= self.wanted
+    }
+
+    /// The candidates, in the order in which they were offered.
+    pub(super) fn finish(mut self) -> Vec<Candidate> {
+        self.trim();
+        self.rows
+    }
+}

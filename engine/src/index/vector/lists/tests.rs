@@ -1,0 +1,262 @@
+//! Segments with inverted lists: what is found, and each lie about them.
+
+use roaring::RoaringBitmap;
+
+use super::layout::{CENTROIDS, LIST_BLOCKS, LISTS, List};
+use crate::container::column::ColumnId;
+use crate::index::vector::fixture::{RANGE, Segment, unit};
+use crate::index::vector::query::Query;
+use crate::index::vector::sign_bits::block_bytes;
+use crate::index::vector::writer::Writer;
+use crate::index::vector::{
+    CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, knn, knn_batch,
+};
+
+const DIM: usize = 60;
+
+/// Rows around a few directions.
+fn clustered(rows: u64) -> Vec<Vec<i8>> {
+    (0..rows)
+        .map(|row| {
+            let (center, own) = (unit(row * 7 % 37, DIM), unit(1000 + row, DIM));
+            let mut vector: Vec<f32> = center.iter().zip(&own).map(|(c, o)| c + 0.6 * o).collect();
+            let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+            vector.iter_mut().for_each(|x| *x /= norm);
+            Writer::row(&vector, RANGE)
+        })
+        .collect()
+}
+
+fn listed(codec: u8, rows: &[Vec<i8>], lists: usize) -> Segment {
+    Segment::of(codec, DIM as u32, rows.iter()).with_lists(lists)
+}
+
+fn part<'a>(
+    reader: &'a crate::index::vector::reader::Reader<'a>,
+    filter: Option<&'a RoaringBitmap>,
+    deleted: Option<&'a RoaringBitmap>,
+) -> KnnSegment<'a> {
+    KnnSegment {
+        reader,
+        filter,
+        deleted,
+    }
+}
+
+fn method(lists: f32, candidates: f32) -> Method {
+    let effort = Effort { lists, candidates };
+    Method {
+        scan: Scan::Rescored,
+        effort,
+    }
+}
+
+#[test]
+fn lists_hold_what_verification_expects() {
+    for codec in [CODEC_I8, CODEC_I4] {
+        for rows in [1, 63, 64, 65, 5000] {
+            listed(codec, &clustered(rows), 16)
+                .reader()
+                .check()
+                .unwrap();
+        }
+    }
+    // One row a million times, scaled down: one list holds everything.
+    let same = vec![clustered(1)[0].clone(); 3000];
+    let segment = listed(CODEC_I8, &same, 32);
+    segment.reader().check().unwrap();
+    let query = Query::new(&unit(0, DIM), RANGE).unwrap();
+    let reader = segment.reader();
+    let found = knn(&[part(&reader, None, None)], &query, 7, method(0.1, 1.0)).unwrap();
+    let rows: Vec<u32> = found.iter().map(|near| near.row).collect();
+    assert_eq!(rows, [0, 1, 2, 3, 4, 5, 6], "ties by row");
+}
+
+#[test]
+fn all_lists_find_what_an_exact_scan_finds() {
+    let rows = clustered(9000);
+    let deleted: RoaringBitmap = (0..9000).filter(|row| row % 5 == 2).collect();
+    let filters = [
+        None,
+        Some(
+            (0..9000)
+                .filter(|row| row % 2 == 0)
+                .collect::<RoaringBitmap>(),
+        ),
+        Some((2000..2600).collect()),
+        Some([17].into_iter().collect()),
+        Some(RoaringBitmap::new()),
+    ];
+    for codec in [CODEC_I8, CODEC_I4] {
+        let segment = listed(codec, &rows, 64);
+        let reader = segment.reader();
+        for filter in &filters {
+            let parts = [part(&reader, filter.as_ref(), Some(&deleted))];
+            for seed in 0..12 {
+                let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+                let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
+                let all = knn(&parts, &query, 10, method(1.0, 20.0)).unwrap();
+                assert_eq!(all, exact, "{codec} {seed}");
+                let beyond = knn(&parts, &query, 20_000, method(1.0, 1.0)).unwrap();
+                let every = knn(&parts, &query, 20_000, Scan::Exact).unwrap();
+                assert_eq!(beyond, every);
+            }
+        }
+        let gone: RoaringBitmap = (0..9000).collect();
+        let query = Query::new(&unit(1, DIM), RANGE).unwrap();
+        let none = knn(
+            &[part(&reader, None, Some(&gone))],
+            &query,
+            10,
+            method(0.2, 1.0),
+        );
+        assert_eq!(none.unwrap(), []);
+    }
+}
+
+#[test]
+fn few_lists_find_most_and_batches_find_the_same() {
+    let rows = clustered(20_000);
+    let (first, second) = rows.split_at(14_000);
+    let (first, second) = (listed(CODEC_I8, first, 96), listed(CODEC_I8, second, 48));
+    let third = Segment::of(CODEC_I8, DIM as u32, clustered(500).iter());
+    let readers = [first.reader(), second.reader(), third.reader()];
+    let parts = readers.each_ref().map(|reader| part(reader, None, None));
+    let queries: Vec<Query> = (0..40)
+        .map(|seed| Query::new(&unit(seed % 37, DIM), RANGE).unwrap())
+        .collect();
+    let (mut found, mut wanted) = (0, 0);
+    let batch = knn_batch(&parts, &queries, 10, method(0.2, 1.0)).unwrap();
+    for (query, of_batch) in queries.iter().zip(&batch) {
+        let some = knn(&parts, query, 10, method(0.2, 1.0)).unwrap();
+        assert_eq!(&some, of_batch);
+        let exact = knn(&parts, query, 10, Scan::Exact).unwrap();
+        let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
+        found += exact.iter().filter(has).count();
+        wanted += exact.len();
+    }
+    assert!(found * 100 >= wanted * 90, "{found} of {wanted}");
+}
+
+/// A segment of 500 rows in 16 lists, with one change in a column.
+fn changed(column: ColumnId, change: impl FnOnce(&mut Vec<u8>)) -> Segment {
+    let mut segment = listed(CODEC_I8, &clustered(500), 16);
+    change(&mut segment.sink.columns.get_mut(&column).unwrap()[0]);
+    segment
+}
+
+#[test]
+fn each_lie_about_lists_is_named() {
+    let signs = block_bytes(DIM as u32) as usize;
+    let expect = |segment: Segment, what: &str| {
+        let error = segment.reader().check().expect_err(what);
+        assert_eq!(error.code(), "DAMAGED");
+        assert!(error.to_string().contains(what), "{what}: {error}");
+    };
+    let other = "signs or factors of other rows or another centroid";
+    expect(changed(CENTROIDS, |bytes| bytes[3] ^= 0x40), other);
+    expect(
+        changed(CENTROIDS, |bytes| bytes[63] = 1),
+        "a centroid that is not one",
+    );
+    expect(
+        changed(CENTROIDS, |bytes| bytes[5] = 0x80),
+        "a centroid that is not one",
+    );
+    expect(changed(LIST_BLOCKS, |bytes| bytes[0] ^= 1), other);
+    expect(changed(LIST_BLOCKS, |bytes| bytes[signs] ^= 1), other);
+    let row = "a row that is not there, not in its place, or twice";
+    expect(changed(LIST_BLOCKS, |bytes| bytes[signs + 64 + 1] = 9), row);
+    expect(
+        changed(LIST_BLOCKS, |bytes| {
+            let second = signs + 64 + 4;
+            bytes.copy_within(second - 4..second, second);
+        }),
+        row,
+    );
+    let list = |at: usize, change: fn(&mut List)| {
+        move |bytes: &mut Vec<u8>| {
+            let stored = bytes[12 * at..][..12].first_chunk_mut::<12>().unwrap();
+            let mut list = List::from_bytes(stored);
+            change(&mut list);
+            *stored = list.to_bytes();
+        }
+    };
+    expect(
+        changed(LISTS, list(1, |list| list.radius += 1)),
+        "another radius",
+    );
+    let begins = "does not begin where the list before ends";
+    expect(
+        changed(LISTS, list(1, |list| list.first_block += 1)),
+        begins,
+    );
+    let fewer = changed(LISTS, list(0, |list| list.rows -= 1));
+    assert_eq!(fewer.reader().check().unwrap_err().code(), "DAMAGED");
+}
+
+#[test]
+fn searches_of_lies_end_in_an_error_or_an_answer() {
+    let far = |list: &mut List| list.first_block = u32::MAX - 3;
+    let many = |list: &mut List| list.rows = u32::MAX;
+    let changes: [fn(&mut List); 3] = [far, many, |list| list.radius = u32::MAX];
+    for change in changes {
+        let segment = changed(LISTS, |bytes| {
+            for stored in bytes.as_chunks_mut::<12>().0 {
+                let mut list = List::from_bytes(stored);
+                change(&mut list);
+                *stored = list.to_bytes();
+            }
+        });
+        ask(&segment);
+    }
+    let rows = block_bytes(DIM as u32) as usize + 64;
+    for bytes in [[0xff; 4], [0, 0, 1, 0], [0; 4]] {
+        let segment = changed(LIST_BLOCKS, |column| {
+            let block = rows + 256;
+            for block in column.chunks_mut(block) {
+                block[rows..].as_chunks_mut::<4>().0.fill(bytes);
+            }
+        });
+        ask(&segment);
+    }
+    ask(&changed(CENTROIDS, |bytes| bytes.fill(0x80)));
+}
+
+/// Asks some questions; a row comes at most once.
+fn ask(segment: &Segment) {
+    let reader = segment.reader();
+    let deleted: RoaringBitmap = (0..300).collect();
+    for deleted in [None, Some(&deleted)] {
+        for seed in 0..5 {
+            let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+            let parts = [part(&reader, None, deleted)];
+            match knn(&parts, &query, 20, method(1.0, 1.0)) {
+                Ok(list) => {
+                    let mut rows: Vec<u32> = list.iter().map(|near| near.row).collect();
+                    rows.sort_unstable();
+                    rows.dedup();
+                    assert_eq!(rows.len(), list.len());
+                    assert!(rows.iter().all(|row| *row < 500));
+                }
+                Err(error) => assert_eq!(error.code(), "DAMAGED"),
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_of_other_lengths_are_refused() {
+    let refused = |segment: &Segment| segment.try_reader().unwrap_err().code();
+    for lists in [0, 15, 32, 1 << 20] {
+        let mut segment = listed(CODEC_I8, &clustered(500), 16);
+        segment.record.lists = lists;
+        assert_eq!(refused(&segment), "DAMAGED", "{lists}");
+    }
+    let mut segment = Segment::of(CODEC_I8, DIM as u32, clustered(500).iter());
+    segment.record.lists = 16;
+    assert_eq!(refused(&segment), "DAMAGED");
+    let mut segment = listed(CODEC_I8, &clustered(500), 16);
+    segment.record.rows = 501;
+    assert_eq!(refused(&segment), "DAMAGED");
+}
