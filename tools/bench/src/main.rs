@@ -21,6 +21,7 @@ mod release_build;
 mod search;
 mod speed;
 mod table;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     match name.as_str() {
         "main" => speed::run(rest),
         "search" => search::run(rest),
+        "vectors" => vectors::run(rest),
         "live" => live::run(rest),
         "growth" => growth::run(rest),
         "regex" => regex::run(rest),
@@ -54,7 +56,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, live, growth, regex, c, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, vectors, live, growth, regex, c, mcp and instructions"
         ),
     }
 }

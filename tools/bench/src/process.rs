@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use serde_json::Value;
 
+use crate::child;
+
 /// One core and one thread, in every way that a library may be told.
 pub(crate) const ONE_THREAD: [&str; 6] = [
     "OMP_NUM_THREADS",
@@ -87,19 +89,28 @@ impl Started {
     }
 
     /// Waits for its end and returns what it said.
-    pub(crate) fn answer(mut self, limit: Duration) -> Result<Value> {
+    pub(crate) fn answer(self, limit: Duration) -> Result<Value> {
+        Ok(self.answer_and_peak(limit)?.0)
+    }
+
+    /// The same, and the most private memory it was seen with; 0 where the system does not tell.
+    pub(crate) fn answer_and_peak(mut self, limit: Duration) -> Result<(Value, u64)> {
         let end = Instant::now() + limit;
+        let process = PathBuf::from(format!("/proc/{}/status", self.child.id()));
+        let mut peak = 0;
         let status = loop {
             if let Some(status) = self.child.try_wait()? {
                 break status;
             }
+            let status = fs::read_to_string(&process).unwrap_or_default();
+            peak = child::field_bytes(&status, "RssAnon:").max(peak);
             if Instant::now() > end {
                 bail!("took longer than {} s", limit.as_secs());
             }
             thread::sleep(INTERVAL);
         };
         self.check(status)?;
-        answer(&fs::read_to_string(&self.said)?)
+        Ok((answer(&fs::read_to_string(&self.said)?)?, peak))
     }
 
     fn check(&self, status: ExitStatus) -> Result<()> {

@@ -7,7 +7,7 @@
 
 DATA holds `rows.npy` and `queries.npy`, float32 rows of unit length; PLACE is the folder of the peer.
 SETTING is the number of a setting in the answer of `sweep`. Each verb prints one JSON object. The verbs
-of ours are the same: `tools/bench/src/vectors/process.rs`.
+of ours are the same: `tools/bench/src/vectors/kb_process.rs`.
 
 A peer is a class with `version`, `build(rows, place)`, `open(place)`, `settings(rows)` (a list of dicts,
 from fast to thorough) and `search(query, k, setting)`, which returns row numbers, best first.
@@ -76,10 +76,6 @@ def cpu_seconds():
     return sum(usage.ru_utime + usage.ru_stime for usage in map(resource.getrusage, kinds))
 
 
-def peak_bytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
 def percentiles(seconds):
     """Median, 95th percentile by nearest rank and mean, in microseconds."""
     ordered = sorted(seconds)
@@ -99,7 +95,6 @@ def build(peer, data, place):
     return {
         "wall_seconds": time.perf_counter() - start,
         "cpu_seconds": cpu_seconds() - cpu,
-        "peak_bytes": peak_bytes(),
         "disk_bytes": disk_bytes(place),
     }
 
@@ -162,11 +157,11 @@ def cold(peer, place, queries, setting):
 
 
 def load(peer, queries, setting, limit_seconds):
-    """Queries a second, from the moment that a line comes in: several processes start together."""
+    """Queries a second, from the moment that its input ends: several processes start together."""
     for query in queries[:LEAST_QUERIES]:
         peer.search(query, K, setting)
     print("ready", flush=True)
-    sys.stdin.readline()
+    sys.stdin.read()
     count = 0
     start = time.perf_counter()
     while True:
