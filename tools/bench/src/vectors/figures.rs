@@ -14,6 +14,8 @@ pub(crate) struct Figures {
     pub(crate) machine: String,
     pub(crate) commit: String,
     pub(crate) command: String,
+    /// Processes that waited for a core before the run began, as the system counts them.
+    pub(crate) load: String,
     /// Whether each timed process was kept to one core.
     pub(crate) pinned: bool,
     /// Processes of the last column of the tables.
@@ -79,6 +81,8 @@ pub(crate) struct Point {
     pub(crate) p50_us: f64,
     pub(crate) p95_us: f64,
     pub(crate) mean_us: f64,
+    /// Processor time of a query, of all threads.
+    pub(crate) cpu_us: f64,
 }
 
 /// The fastest setting that reaches a target.
@@ -115,6 +119,7 @@ impl Point {
             p50_us: micros("p50_us")?,
             p95_us: micros("p95_us")?,
             mean_us: micros("mean_us")?,
+            cpu_us: micros("cpu_us")?,
         })
     }
 
@@ -127,6 +132,7 @@ impl Point {
         json!({
             "setting": self.setting, "recall_at_10": self.recall, "queries": self.queries,
             "p50_us": self.p50_us, "p95_us": self.p95_us, "mean_us": self.mean_us,
+            "cpu_us": self.cpu_us,
         })
     }
 }
@@ -208,6 +214,7 @@ impl Figures {
             "machine": self.machine,
             "commit": self.commit,
             "command": self.command,
+            "load_before": self.load,
             "one_core": self.pinned,
             "processes_together": self.together,
             "sets": self.sets.iter().map(SetFigures::to_json).collect::<Vec<_>>(),

@@ -103,12 +103,14 @@ fn sweep<I: VectorIndex>(
             }
         }
         let asked = queries.get(..found.len()).unwrap_or(queries);
+        let cpu = cpu_seconds();
         let summary = timed(index, asked, setting, limit)?;
+        let cpu_us = (cpu_seconds() - cpu) * 1e6 / summary.runs.max(1) as f64;
         let micros = |time: Duration| time.as_secs_f64() * 1e6;
         points.push(json!({
             "setting": setting.to_string(), "found": found, "runs": summary.runs,
             "p50_us": micros(summary.p50), "p95_us": micros(summary.p95),
-            "mean_us": micros(summary.mean),
+            "mean_us": micros(summary.mean), "cpu_us": cpu_us,
         }));
     }
     Ok(json!({ "points": points }))

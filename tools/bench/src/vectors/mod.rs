@@ -28,8 +28,11 @@ use crate::{corpus, machine};
 const SWEEP_SECONDS: f64 = 3.0;
 const QUICK_SWEEP_SECONDS: f64 = 0.3;
 /// Seconds in which queries are counted.
-const LOAD_SECONDS: f64 = 3.0;
+const LOAD_SECONDS: f64 = 2.0;
 const QUICK_LOAD_SECONDS: f64 = 0.5;
+/// How often they are, one process and several in turn: a machine is not equally fast at all times.
+const LOAD_ROUNDS: usize = 3;
+const QUICK_LOAD_ROUNDS: usize = 1;
 /// Fresh processes for the first answer.
 const COLD_RUNS: usize = 5;
 const QUICK_COLD_RUNS: usize = 2;
@@ -80,6 +83,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         machine: machine::describe(),
         commit: machine::commit(),
         command: format!("cargo xtask bench {}", named_only(&command, &options)),
+        load: machine::load(),
         pinned: runner.pinned,
         together: TOGETHER.min(cores),
         sets: Vec::new(),
@@ -266,10 +270,10 @@ fn reached(
     points: &[Point],
     quick: bool,
 ) -> Result<Vec<Option<Reached>>> {
-    let seconds = if quick {
-        QUICK_LOAD_SECONDS
+    let (seconds, rounds) = if quick {
+        (QUICK_LOAD_SECONDS, QUICK_LOAD_ROUNDS)
     } else {
-        LOAD_SECONDS
+        (LOAD_SECONDS, LOAD_ROUNDS)
     };
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let mut all: Vec<Option<Reached>> = Vec::new();
@@ -282,15 +286,20 @@ fn reached(
         let known = all.iter().flatten().find(|reached| reached.point == point);
         let one = match known {
             Some(known) => *known,
-            None => Reached {
-                point,
-                alone: runner.load(system, data, point, seconds, 1)?,
-                together: if cores >= TOGETHER {
-                    Some(runner.load(system, data, point, seconds, TOGETHER)?)
-                } else {
-                    None
-                },
-            },
+            None => {
+                let (mut alone, mut together) = (Vec::new(), Vec::new());
+                for _ in 0..rounds {
+                    alone.push(runner.load(system, data, point, seconds, 1)?);
+                    if cores >= TOGETHER {
+                        together.push(runner.load(system, data, point, seconds, TOGETHER)?);
+                    }
+                }
+                Reached {
+                    point,
+                    alone: median(alone),
+                    together: (!together.is_empty()).then(|| median(together)),
+                }
+            }
         };
         all.push(Some(one));
     }

@@ -47,8 +47,11 @@ fn frontier(points: &[Point]) -> Vec<(f64, f64)> {
     kept
 }
 
+/// Name, whether it is ours, and its points.
+type Line<'s> = (&'s str, bool, Vec<(f64, f64)>);
+
 fn write_svg(text: &mut String, set: &SetFigures, date: &str) -> Result {
-    let lines: Vec<(&str, bool, Vec<(f64, f64)>)> = set
+    let lines: Vec<Line<'_>> = set
         .systems
         .iter()
         .filter_map(|system| {

@@ -16,6 +16,11 @@ pub(crate) fn markdown(figures: &Figures, plot: &dyn Fn(&str) -> String) -> Stri
 fn write_all(text: &mut String, figures: &Figures, plot: &dyn Fn(&str) -> String) -> Result {
     writeln!(text, "# Vectors alone, beside peers, {}\n", figures.date)?;
     writeln!(text, "- machine: {}", figures.machine)?;
+    writeln!(
+        text,
+        "- load average of 1, 5 and 15 minutes when the run began: {}",
+        figures.load
+    )?;
     writeln!(text, "- command: `{}`", figures.command)?;
     writeln!(text, "- commit: {}", figures.commit)?;
     let core = if figures.pinned {
@@ -32,8 +37,9 @@ fn write_all(text: &mut String, figures: &Figures, plot: &dyn Fn(&str) -> String
     writeln!(
         text,
         "- recall@10 is against the exact f32 order; a row that ties with the tenth counts. For each recall \
-         the fastest setting that reaches it; p50 and p95 are of the pass over all settings, queries a second \
-         of a run of their own, with one process and with {} at the same time, each on a core of its own",
+         the fastest setting that reaches it; p50, p95 and processor time (of all threads, a query) are of the \
+         pass over all settings, queries a second of runs of their own, medians, with one process and with {} at \
+         the same time, each on a core of its own",
         figures.together
     )?;
     writeln!(
@@ -101,8 +107,8 @@ fn write_target(
 ) -> Result {
     writeln!(
         text,
-        "\nRecall@10 of at least {target:.2}:\n\n| system | setting | recall | p50 ms | p95 ms | queries a \
-         second | with {} processes |\n|---|---|---|---|---|---|---|",
+        "\nRecall@10 of at least {target:.2}:\n\n| system | setting | recall | p50 ms | p95 ms | CPU ms | \
+         queries a second | with {} processes |\n|---|---|---|---|---|---|---|---|",
         figures.together
     )?;
     for (name, measured) in measured(set) {
@@ -111,11 +117,12 @@ fn write_target(
         if let (Some(reached), Some(point)) = (reached, point) {
             writeln!(
                 text,
-                "| {name} | {} | {:.3} | {} | {} | {:.0} | {} |",
+                "| {name} | {} | {:.3} | {} | {} | {} | {:.0} | {} |",
                 point.setting,
                 point.recall,
                 milliseconds(point.p50_us),
                 milliseconds(point.p95_us),
+                milliseconds(point.cpu_us),
                 reached.alone,
                 reached
                     .together
@@ -125,7 +132,7 @@ fn write_target(
         } else if let Some(best) = measured.best() {
             writeln!(
                 text,
-                "| {name} | not reached; best: {} | {:.3} | | | | |",
+                "| {name} | not reached; best: {} | {:.3} | | | | | |",
                 best.setting, best.recall
             )?;
         }
@@ -198,6 +205,7 @@ pub(crate) mod tests {
             p50_us: mean_us,
             p95_us: 2.0 * mean_us,
             mean_us,
+            cpu_us: mean_us,
         };
         let reached = Reached {
             point: 1,
@@ -215,6 +223,7 @@ pub(crate) mod tests {
             machine: "two cores".to_owned(),
             commit: "abc".to_owned(),
             command: "cargo xtask bench vectors".to_owned(),
+            load: "0.10 0.20 0.30".to_owned(),
             pinned: true,
             together: 2,
             sets: vec![SetFigures {
@@ -262,7 +271,7 @@ pub(crate) mod tests {
             text.contains("| kb | 1.5 | 0.0 | 0.0 | 0.2 | 216 | 2.5 | 0.120 | 0.000 |"),
             "{text}"
         );
-        assert!(text.contains("| kb | lists=8 | 0.960 | 0.400 | 0.800 | 2500 | 4900 |"));
+        assert!(text.contains("| kb | lists=8 | 0.960 | 0.400 | 0.800 | 0.400 | 2500 | 4900 |"));
         assert!(text.contains("| kb | not reached; best: lists=8 | 0.960 |"));
         assert!(text.contains("| gone | missing | build: no \\| module |"));
         assert!(text.contains("(real-100k.svg)") && !text.contains("never fewer"));

@@ -139,6 +139,8 @@ mod tests {
         let norm: f32 = row.iter().map(|x| x * x).sum();
         assert!((norm - 1.0).abs() < 1e-3, "{norm}");
         let queries = npy::Table::of_floats(&folder.path().join("queries.npy")).unwrap();
-        assert_eq!((queries.rows, queries.dim), (8, rows.dim));
+        // Equal texts are asked once: the file offers fewer here.
+        assert!((5..=8).contains(&queries.rows), "{}", queries.rows);
+        assert_eq!(queries.dim, rows.dim);
     }
 }

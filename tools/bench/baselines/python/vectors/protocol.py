@@ -111,8 +111,9 @@ def answers(peer, queries, setting, limit_seconds):
 
 
 def timed(peer, queries, setting, limit_seconds):
-    """Seconds of each query, in a few passes."""
+    """Seconds of each query, in a few passes, and the processor time of all together."""
     times = []
+    cpu = cpu_seconds()
     end = time.perf_counter() + limit_seconds
     for _ in range(PASSES):
         for query in queries:
@@ -121,8 +122,8 @@ def timed(peer, queries, setting, limit_seconds):
             now = time.perf_counter()
             times.append(now - start)
             if now > end and len(times) >= LEAST_QUERIES:
-                return times
-    return times
+                return times, cpu_seconds() - cpu
+    return times, cpu_seconds() - cpu
 
 
 def sweep(peer, queries, settings, limit_seconds):
@@ -131,7 +132,8 @@ def sweep(peer, queries, settings, limit_seconds):
     for setting in settings:
         found = answers(peer, queries, setting, limit_seconds)
         asked = queries[: len(found)]
-        figures = percentiles(timed(peer, asked, setting, limit_seconds))
+        times, cpu = timed(peer, asked, setting, limit_seconds)
+        figures = {**percentiles(times), "cpu_us": cpu / len(times) * 1e6}
         name = " ".join(f"{key}={value}" for key, value in setting.items())
         points.append({"setting": name, "found": found, **figures})
     return {"points": points}
