@@ -102,18 +102,16 @@ fn write_svg(text: &mut String, set: &SetFigures, date: &str) -> Result {
             f64::from(percent) / 100.0,
         )?;
     }
-    let mut colours = COLOURS.iter().cycle();
+    let (mut ours, mut peers) = (0, 0);
     for (number, (name, is_ours, points)) in lines.iter().enumerate() {
-        let (colour, width) = if *is_ours {
-            (OURS, 3.5)
+        // A colour that comes again is a broken line.
+        let (colour, width, again) = if *is_ours {
+            ours += 1;
+            (OURS, 3.5, ours > 1)
         } else {
-            (*colours.next().unwrap_or(&OURS), 1.8)
-        };
-        // A colour comes again; then the line is broken, as is the second of ours.
-        let again = if *is_ours {
-            number > 0
-        } else {
-            number > COLOURS.len()
+            peers += 1;
+            let colour = COLOURS[(peers - 1) % COLOURS.len()];
+            (colour, 1.8, peers > COLOURS.len())
         };
         let dashes = if again {
             " stroke-dasharray=\"6 3\""

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use kb_engine::{Kb, TextRole, embed_texts};
+use kb_engine::{Kb, PageOptions, TextRole, embed_texts};
 
 use crate::{export, npy};
 
@@ -37,14 +37,10 @@ pub(crate) fn write(file: &Path, most: usize, queries: usize, folder: &Path) -> 
             return Ok(());
         }
         let path = &document.path;
-        let text = kb.text(path, None)?.text;
-        let spans = kb.chunk_spans(path)?;
-        let piece = |chunk: &usize| {
-            let span = &spans.get(chunk - first)?.span;
-            text.get(span.start as usize..span.end as usize)
-        };
+        let all = texts(&kb, path)?;
+        let piece = |chunk: &usize| all.get(chunk - first).map(String::as_str);
         let texts: Option<Vec<&str>> = chosen.iter().map(piece).collect();
-        let texts = texts.with_context(|| format!("{path}: a chunk that is no part of it"))?;
+        let texts = texts.with_context(|| format!("{path}: fewer chunks than it says"))?;
         for text in &texts {
             taken += 1;
             if taken % sentence_every == 0 {
@@ -64,6 +60,26 @@ pub(crate) fn write(file: &Path, most: usize, queries: usize, folder: &Path) -> 
     table.context("the file has no chunk")?.finish()?;
     let offered = kb.sample_queries(queries)?;
     write_queries(&[offered, sentences], half, &folder.join("queries.npy"))
+}
+
+/// The texts of all chunks of a document.
+fn texts(kb: &Kb, path: &str) -> Result<Vec<String>> {
+    let mut texts: Vec<String> = Vec::new();
+    let mut page = PageOptions::default();
+    loop {
+        let paged = kb.chunks(path, None, &page)?;
+        for chunk in paged.items {
+            // A page may end within a chunk; the next one begins there.
+            match texts.get_mut(usize::try_from(chunk.index)?) {
+                Some(begun) => begun.push_str(&chunk.text),
+                None => texts.push(chunk.text),
+            }
+        }
+        match paged.next {
+            Some(cursor) => page = page.cursor(cursor),
+            None => return Ok(texts),
+        }
+    }
 }
 
 /// So many of each list, spread evenly over it.

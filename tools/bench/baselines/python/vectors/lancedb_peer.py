@@ -23,8 +23,9 @@ class LanceDb:
                 yield pa.record_batch([numbers, vectors], schema=schema)
 
         table = lancedb.connect(place).create_table(TABLE, batches(), schema=schema)
+        # No `optimize` after it: there is nothing to add, and it joins lists of few rows into one that every
+        # search then reads whole.
         table.create_index("vector", config=self.config(len(rows), dim))
-        table.optimize()
 
     def open(self, place):
         self.table = lancedb.connect(place).open_table(TABLE)
