@@ -33,7 +33,7 @@ pub(crate) fn svg(set: &SetFigures, date: &str) -> String {
 fn frontier(points: &[Point]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points
         .iter()
-        .filter(|point| point.recall >= LEAST_RECALL && point.mean_us > 0.0)
+        .filter(|point| point.recall >= LEAST_RECALL && point.p50_us > 0.0)
         .map(|point| (point.recall, point.rate()))
         .collect();
     sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
@@ -76,7 +76,7 @@ fn write_svg(text: &mut String, set: &SetFigures, date: &str) -> Result {
          viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <text x=\"12\" y=\"24\" font-size=\"15\" font-weight=\"bold\">Queries a second on one thread \
-         (logarithmic) by recall@10: {}, {} rows of {} numbers, {date}</text>",
+         (by p50, logarithmic) by recall@10: {}, {} rows of {} numbers, {date}</text>",
         set.data.name, set.data.rows, set.data.dim,
     )?;
     let mut tick = low;
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn settings_that_another_beats_in_both_are_left_out() {
-        let point = |recall: f64, mean_us: f64| Point {
+        let point = |recall: f64, p50_us: f64| Point {
             recall,
-            mean_us,
+            p50_us,
             ..Point::default()
         };
         let points = [

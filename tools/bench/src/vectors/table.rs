@@ -37,7 +37,7 @@ fn write_all(text: &mut String, figures: &Figures, plot: &dyn Fn(&str) -> String
     writeln!(
         text,
         "- recall@10 is against the exact f32 order; a row that ties with the tenth counts. For each recall \
-         the fastest setting that reaches it; p50, p95 and processor time (of all threads, a query) are of the \
+         the setting of the least p50 that reaches it; p50, p95 and processor time (of all threads, a query) are of the \
          pass over all settings, queries a second of runs of their own, medians, with one process and with {} at \
          the same time, each on a core of its own",
         figures.together

@@ -61,7 +61,7 @@ class FaissIvf(Faiss):
 
 class FaissIvfRefined(FaissIvf):
     def settings(self, rows):
-        # Of all codes the sums of few bits say too little: without many candidates no list count helps.
+        # Sums over codes of 4 bits rank coarsely: more lists help only with more candidates.
         return [{**lists, "refined": factor} for lists in super().settings(rows)[1:] for factor in (4, 16, 64)]
 
     def parameters(self, setting):
