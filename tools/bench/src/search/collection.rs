@@ -12,8 +12,9 @@ use kb_engine::testing::index::keyword::Analyser;
 use serde_json::json;
 
 use super::facet::{self, Facet};
+use crate::export;
+use crate::peers::npy;
 use crate::ready_terms::ready_terms;
-use crate::{export, npy};
 
 /// The collection on disk, and what the bench itself needs of it.
 pub(crate) struct Collection {

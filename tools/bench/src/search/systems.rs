@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use xtask::repository;
 
-use crate::{process, python};
+use crate::peers::{process, python};
 
 /// A process that takes longer is ended, and its system named as missing: so long for every
 /// [`LIMIT_CHUNKS`] chunks or part of them.

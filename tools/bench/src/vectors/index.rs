@@ -21,7 +21,8 @@ use kb_engine::testing::index::vector::{
 use memmap2::Mmap;
 use serde_json::{Value, json};
 
-use crate::{export, npy};
+use crate::export;
+use crate::peers::npy;
 
 /// How an index is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

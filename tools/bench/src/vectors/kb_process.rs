@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::index::{FlatIndex, Options, VectorIndex};
 use crate::child::own_private_bytes;
 use crate::latency::Summary;
-use crate::npy;
+use crate::peers::npy;
 
 /// As in `protocol.py`.
 pub(crate) const K: usize = 10;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::kb_process::K;
-use crate::npy;
+use crate::peers::npy;
 
 /// Scores this near are equal: the order in which products are summed moves the last digits.
 const EQUAL: f32 = 1e-5;

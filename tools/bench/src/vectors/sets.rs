@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use kb_engine::Kb;
 
 use super::{systems, text};
-use crate::npy;
+use crate::peers::npy;
 
 /// Queries of a set.
 const QUERIES: usize = 1000;

@@ -11,8 +11,9 @@ use serde_json::Value;
 use xtask::repository;
 
 use super::sets::Data;
-use crate::process::{self, Started};
-use crate::{corpus, python};
+use crate::corpus;
+use crate::peers::process::{self, Started};
+use crate::peers::python;
 
 /// A process that takes longer is ended, and its system named as missing: so long, and so long for each
 /// number of the rows.

@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use kb_engine::{Kb, PageOptions, TextRole, embed_texts};
 
-use crate::{export, npy};
+use crate::export;
+use crate::peers::npy;
 
 /// Words of a sentence that becomes a query.
 const LEAST_WORDS: usize = 4;
