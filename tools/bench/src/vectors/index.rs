@@ -1,6 +1,7 @@
-//! What a vector index of ours is to this bench, and the index as it is today: all rows of a table as one
-//! segment, written into one file and mapped.
+//! What a vector index of ours is to this bench, and the index: all rows of a table as one segment with
+//! inverted lists, written into one file and mapped.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,7 +17,8 @@ use kb_engine::testing::index::vector::query::Query;
 use kb_engine::testing::index::vector::reader::Reader;
 use kb_engine::testing::index::vector::writer::Writer;
 use kb_engine::testing::index::vector::{
-    CODEC_I4, CODEC_I8, KnnSegment, ROWS, Scan, VectorRecord, knn,
+    CENTROIDS, CODEC_I4, CODEC_I8, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method, ROWS, Scan,
+    VectorRecord, knn, lists,
 };
 use memmap2::Mmap;
 use serde_json::{Value, json};
@@ -77,11 +79,10 @@ const RANGE_QUANTILE: f64 = 0.9999;
 /// Payloads begin at multiples of this.
 const ALIGNMENT: usize = 64;
 
-/// Today's index: every search reads all sign bits or all rows.
-pub(crate) struct FlatIndex {
+/// The index as a sealed file has it.
+pub(crate) struct ListedIndex {
     record: VectorRecord,
-    rows: Column,
-    codes: Column,
+    columns: BTreeMap<u16, Column>,
 }
 
 /// One column in a mapped file.
@@ -115,8 +116,7 @@ struct Extents {
     output: BufWriter<File>,
     length: usize,
     /// By column: where its extents lie.
-    rows: Vec<(usize, usize)>,
-    codes: Vec<(usize, usize)>,
+    columns: BTreeMap<u16, Vec<(usize, usize)>>,
 }
 
 impl Extents {
@@ -143,31 +143,98 @@ impl ExtentSink for Extents {
             path: self.path.clone(),
             source,
         })?;
-        let place = (first, payload.len());
-        match column {
-            ROWS => self.rows.push(place),
-            _ => self.codes.push(place),
-        }
+        let places = self.columns.entry(column.0).or_default();
+        places.push((first, payload.len()));
         Ok(())
     }
 }
 
-/// How all rows are compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Compared(Scan);
+/// How much of the index is read.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Read(Method);
 
-impl Display for Compared {
+impl Display for Read {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            Scan::Exact => "all rows",
-            Scan::Rescored => "all sign bits",
-            Scan::Auto => "as it chooses",
-        })
+        let Effort { lists, candidates } = self.0.effort;
+        match self.0.scan {
+            Scan::Exact => f.write_str("all rows"),
+            _ => write!(f, "{lists} of the lists, candidates x {candidates}"),
+        }
     }
 }
 
-impl VectorIndex for FlatIndex {
-    type Setting = Compared;
+/// What is tried: shares of the lists, multiples of the candidates.
+const EFFORTS: [(f32, f32); 14] = [
+    (0.005, 1.0),
+    (0.01, 1.0),
+    (0.02, 1.0),
+    (0.04, 1.0),
+    (0.06, 1.0),
+    (0.09, 1.0),
+    (0.12, 1.0),
+    (0.2, 1.0),
+    (0.2, 2.0),
+    (0.3, 2.0),
+    (0.4, 3.0),
+    (0.6, 4.0),
+    (0.6, 8.0),
+    (1.0, 16.0),
+];
+
+impl ListedIndex {
+    fn column(&self, number: u16) -> Result<ColumnView<'_>> {
+        Ok(self.columns.get(&number).context("no such column")?.view())
+    }
+
+    fn reader(&self) -> Result<Reader<'_>> {
+        let lists = match self.record.lists {
+            0 => None,
+            _ => Some([
+                self.column(CENTROIDS.0)?,
+                self.column(LISTS.0)?,
+                self.column(LIST_BLOCKS.0)?,
+            ]),
+        };
+        Ok(Reader::new(
+            &self.record,
+            self.column(ROWS.0)?,
+            None,
+            lists,
+        )?)
+    }
+
+    /// The columns of what was written so far.
+    fn mapped(
+        record: VectorRecord,
+        columns: &[ColumnRecord],
+        extents: &BTreeMap<u16, Vec<(usize, usize)>>,
+        map: &Arc<Mmap>,
+    ) -> ListedIndex {
+        let columns = columns.iter().map(|column| {
+            let places = extents.get(&column.column).cloned().unwrap_or_default();
+            let mapped = Column {
+                map: Arc::clone(map),
+                starts: extent_starts(column),
+                width: column.width,
+                extents: places,
+            };
+            (column.column, mapped)
+        });
+        ListedIndex {
+            record,
+            columns: columns.collect(),
+        }
+    }
+}
+
+fn map(path: &Path) -> Result<Arc<Mmap>> {
+    let file = File::open(path)?;
+    // SAFETY: a file of this bench alone, which only grows while it is mapped.
+    Ok(Arc::new(unsafe { Mmap::map(&file) }?))
+}
+
+impl VectorIndex for ListedIndex {
+    type Setting = Read;
 
     fn build(npy: &Path, path: &Path, options: &Options) -> Result<Report> {
         let mut table = npy::Table::of_floats(npy)?;
@@ -176,22 +243,47 @@ impl VectorIndex for FlatIndex {
             path: path.to_path_buf(),
             output: export::create(path)?,
             length: 0,
-            rows: Vec::new(),
-            codes: Vec::new(),
+            columns: BTreeMap::new(),
         };
         let dim = u32::try_from(table.dim)?;
-        let mut writer = Writer::new(SegmentId(1), options.codec, dim, range);
+        let writer = Writer::new(SegmentId(1), options.codec, dim, range);
+        let mut writer = writer.without_codes();
         for first in (0..table.rows).step_by(BLOCK) {
             let numbers = table.floats(first, BLOCK.min(table.rows - first))?;
             for row in numbers.chunks(table.dim) {
                 writer.push(&mut extents, &Writer::row(row, range))?;
             }
         }
-        let (record, columns) = writer.finish(&mut extents)?;
+        let (mut record, mut columns) = writer.finish(&mut extents)?;
+        extents.output.flush()?;
+        let index = ListedIndex::mapped(record.clone(), &columns, &extents.columns, &map(path)?);
+        let reader = index.reader()?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = lists::wanted_centroids(u64::from(record.rows));
+        let width = dim.next_multiple_of(64) as usize;
+        let sample = lists::sample(&[reader], lists::sample_rows(count, width))?;
+        let centroids = lists::train(&sample, width, count, threads, &mut |_| Ok(()))?;
+        drop(sample);
+        let mut go_on = |_| Ok(());
+        columns.extend(lists::write(
+            SegmentId(1),
+            &reader,
+            &centroids,
+            threads,
+            &mut extents,
+            &mut go_on,
+        )?);
+        record.lists = u32::try_from(count)?;
+        let described: Vec<Value> = columns
+            .iter()
+            .map(|column| {
+                let places = extents.columns.get(&column.column);
+                json!({"column": column.column, "width": column.width, "extents": places})
+            })
+            .collect();
         let tail = json!({
             "codec": record.codec, "dim": record.dim, "stride": record.stride, "rows": record.rows,
-            "range": record.range, "row_extents": extents.rows, "code_extents": extents.codes,
-            "widths": columns.each_ref().map(|column: &ColumnRecord| column.width),
+            "range": record.range, "lists": record.lists, "columns": described,
         });
         let tail = tail.to_string();
         extents.write(tail.as_bytes())?;
@@ -204,50 +296,48 @@ impl VectorIndex for FlatIndex {
         })
     }
 
-    fn open(path: &Path) -> Result<FlatIndex> {
-        let file = File::open(path)?;
-        // SAFETY: a file of this bench alone, which nothing changes while it is open.
-        let map = Arc::new(unsafe { Mmap::map(&file) }?);
+    fn open(path: &Path) -> Result<ListedIndex> {
+        let map = map(path)?;
         let tail = tail(&map).context("no index of this bench")?;
         let number = |name: &str| {
             let number = tail[name].as_u64().context("a tail without a number")?;
             Ok::<u32, anyhow::Error>(u32::try_from(number)?)
         };
-        let column = |name: &str, at: usize| {
-            let extents: Vec<(usize, usize)> = serde_json::from_value(tail[name].clone())?;
-            let width = tail["widths"][at].as_u64().context("no width")?;
+        let (mut columns, mut places) = (Vec::new(), BTreeMap::new());
+        for column in tail["columns"].as_array().context("no columns")? {
+            let extents: Vec<(usize, usize)> = serde_json::from_value(column["extents"].clone())?;
+            let number = |name: &str| column[name].as_u64().context("no number");
             let payload_lens = extents.iter().map(|(_, length)| u32::try_from(*length));
             let record = ColumnRecord {
-                column: 0,
-                width: u32::try_from(width)?,
+                column: u16::try_from(number("column")?)?,
+                width: u32::try_from(number("width")?)?,
                 payload_lens: payload_lens.collect::<Result<_, _>>()?,
             };
-            Ok::<Column, anyhow::Error>(Column {
-                map: Arc::clone(&map),
-                starts: extent_starts(&record),
-                width: record.width,
-                extents,
-            })
+            places.insert(record.column, extents);
+            columns.push(record);
+        }
+        let record = VectorRecord {
+            codec: u8::try_from(number("codec")?)?,
+            dim: number("dim")?,
+            stride: number("stride")?,
+            rows: number("rows")?,
+            range: tail["range"].as_f64().context("no range")? as f32,
+            lists: number("lists")?,
         };
-        Ok(FlatIndex {
-            record: VectorRecord {
-                codec: u8::try_from(number("codec")?)?,
-                dim: number("dim")?,
-                stride: number("stride")?,
-                rows: number("rows")?,
-                range: tail["range"].as_f64().context("no range")? as f32,
-            },
-            rows: column("row_extents", 0)?,
-            codes: column("code_extents", 1)?,
-        })
+        Ok(ListedIndex::mapped(record, &columns, &places, &map))
     }
 
-    fn settings(_rows: usize) -> Vec<Compared> {
-        vec![Compared(Scan::Rescored), Compared(Scan::Exact)]
+    fn settings(_rows: usize) -> Vec<Read> {
+        let of_effort = |(lists, candidates)| Method {
+            scan: Scan::Rescored,
+            effort: Effort { lists, candidates },
+        };
+        let some = EFFORTS.into_iter().map(of_effort);
+        some.chain([Method::from(Scan::Exact)]).map(Read).collect()
     }
 
-    fn search(&self, query: &[f32], k: usize, setting: &Compared) -> Result<Vec<u64>> {
-        let reader = Reader::new(&self.record, self.rows.view(), self.codes.view())?;
+    fn search(&self, query: &[f32], k: usize, setting: &Read) -> Result<Vec<u64>> {
+        let reader = self.reader()?;
         let query = Query::new(query, self.record.range).context("a query of zeros")?;
         let segment = KnnSegment {
             reader: &reader,
@@ -312,10 +402,11 @@ pub(crate) mod tests {
         for variant in ["i8", "i4"] {
             let path = folder.path().join(variant);
             let options = Options::of_variant(variant).unwrap();
-            let report = FlatIndex::build(&npy, &path, &options).unwrap();
+            let report = ListedIndex::build(&npy, &path, &options).unwrap();
             assert_eq!(report.rows, 5000);
-            let index = FlatIndex::open(&path).unwrap();
-            for setting in FlatIndex::settings(5000) {
+            let index = ListedIndex::open(&path).unwrap();
+            let thorough = ListedIndex::settings(5000).split_off(8);
+            for setting in thorough {
                 for row in [0, 63, 4999] {
                     let query = table.floats(row, 1).unwrap();
                     let found = index.search(&query, 10, &setting).unwrap();
@@ -324,7 +415,7 @@ pub(crate) mod tests {
                 }
             }
         }
-        assert!(FlatIndex::open(&npy).is_err());
+        assert!(ListedIndex::open(&npy).is_err());
         assert!(Options::of_variant("i2").is_err());
     }
 }

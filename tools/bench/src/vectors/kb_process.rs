@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::index::{FlatIndex, Options, VectorIndex};
+use super::index::{ListedIndex, Options, VectorIndex};
 use crate::child::own_private_bytes;
 use crate::latency::Summary;
 use crate::peers::npy;
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     };
     let (data, place) = (Path::new(data), Path::new(place));
     let options = Options::of_variant(variant)?;
-    let mut result = run_verb::<FlatIndex>(verb, data, place, rest, &options)?;
+    let mut result = run_verb::<ListedIndex>(verb, data, place, rest, &options)?;
     result["version"] = format!("kb {}", env!("CARGO_PKG_VERSION")).into();
     println!("{result}");
     Ok(())
@@ -193,17 +193,17 @@ mod tests {
         let verb = |verb: &str, words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let options = Options::of_variant("i8").unwrap();
-            run_verb::<FlatIndex>(verb, folder.path(), &place, &words, &options)
+            run_verb::<ListedIndex>(verb, folder.path(), &place, &words, &options)
         };
         let built = verb("build", &[]).unwrap();
         assert_eq!(built["rows"], 3000);
         assert!(built["cpu_seconds"].as_f64() > Some(0.0));
         let swept = verb("sweep", &["0"]).unwrap();
         let points = swept["points"].as_array().unwrap();
-        assert_eq!(points.len(), 2);
+        assert_eq!(points.len(), 15);
         assert_eq!(points[0]["found"].as_array().unwrap().len(), 100);
         let cold = verb("cold", &["1"]).unwrap();
         assert_eq!(cold["hits"], 10);
-        assert!(verb("cold", &["2"]).is_err() && verb("warm", &[]).is_err());
+        assert!(verb("cold", &["15"]).is_err() && verb("warm", &[]).is_err());
     }
 }

@@ -105,7 +105,7 @@ pub(crate) const SYSTEMS: [System; 18] = [
         "kb-i8",
         "kb, signed bytes",
         Program::Ours("i8"),
-        "mapped; all sign bits, then the best rows, or all rows",
+        "mapped; inverted lists, then the best rows, or all rows",
     )
     .quick()
     .many(),
@@ -113,7 +113,7 @@ pub(crate) const SYSTEMS: [System; 18] = [
         "kb-i4",
         "kb, nibbles",
         Program::Ours("i4"),
-        "mapped; all sign bits, then the best rows, or all rows",
+        "mapped; inverted lists, then the best rows, or all rows",
     )
     .many(),
     peer(
