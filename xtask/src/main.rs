@@ -73,6 +73,14 @@ cargo xtask <verb>
        --folder DIR     index these folders instead of the corpus (repeatable)
        --out FILE       where the table goes, with .json and .svg beside it
                         (default tests/bench-results/search-<date>.md; with --quick below target)
+  bench vectors         vector search alone beside FAISS, hnswlib, usearch, sqlite-vec, LanceDB and zvec
+       --file FILE.kb   the chunks of this file are the sets of text
+       --sets A,B       of: real-100k, real-1m, synthetic-1m, synthetic-10m (10 GB of disk)
+       --only A,B       only these systems
+       --quick          only real-100k cut to 20 000 rows, few systems, few repetitions
+       --keep           leave tables and indexes below target
+       --out FILE       where the table goes, with .json and a .svg for each set beside it
+                        (default tests/bench-results/vectors-<date>.md; with --quick below target)
   bench live            what changes cost, reading beside a writer, verify, seal, open
        --large          with a file of 1 GB: some minutes and 3 GB of disk
   bench growth          10 000, 100 000 and 1 000 000 small documents: time, memory, bytes written, and

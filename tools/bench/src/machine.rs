@@ -23,6 +23,13 @@ pub(crate) fn describe() -> String {
     format!("{model}, {cores} cores, {gigabytes:.0} GB memory, {system} {kernel}")
 }
 
+/// Load averages as the system writes them; empty where it does not tell.
+pub(crate) fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let averages: Vec<&str> = load.split_whitespace().take(3).collect();
+    averages.join(", ")
+}
+
 fn after<'a>(text: &'a str, field: &str) -> Option<&'a str> {
     let line = text.lines().find(|line| line.starts_with(field))?;
     line.split_once(':').map(|(_, value)| value.trim())

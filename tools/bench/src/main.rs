@@ -12,12 +12,14 @@ mod live;
 mod machine;
 mod mcp;
 mod mcp_clients;
+mod peers;
 mod ready_terms;
 mod regex;
 mod release_build;
 mod search;
 mod speed;
 mod table;
+mod vectors;
 
 use std::process::ExitCode;
 
@@ -43,6 +45,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     match name.as_str() {
         "main" => speed::run(rest),
         "search" => search::run(rest),
+        "vectors" => vectors::run(rest),
         "live" => live::run(rest),
         "growth" => growth::run(rest),
         "regex" => regex::run(rest),
@@ -51,7 +54,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, live, growth, regex, c, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, vectors, live, growth, regex, c, mcp and instructions"
         ),
     }
 }

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::facet::{self, Facet};
 use crate::export;
+use crate::peers::npy;
 use crate::ready_terms::ready_terms;
 
 /// The collection on disk, and what the bench itself needs of it.
@@ -59,12 +60,17 @@ pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Co
     let texts: Vec<&str> = queries.iter().map(String::as_str).collect();
     model.embed_queries(&texts, &mut collection.query_vectors)?;
     let dim = collection.dim;
-    write_npy(&folder.join("vectors.npy"), &collection.vectors, dim)?;
-    write_npy(
-        &folder.join("query_vectors.npy"),
-        &collection.query_vectors,
-        dim,
-    )?;
+    let tables = [
+        ("vectors.npy", &collection.vectors),
+        ("query_vectors.npy", &collection.query_vectors),
+    ];
+    for (name, numbers) in tables {
+        let mut table = npy::Writer::create(&folder.join(name), dim)?;
+        for row in numbers.chunks(dim.max(1)) {
+            table.push(row)?;
+        }
+        table.finish()?;
+    }
     let facets: Vec<_> = collection.facets.iter().map(Facet::to_json).collect();
     fs::write(
         folder.join("facets.json"),
@@ -103,47 +109,5 @@ impl Collection {
             Ok(())
         })?;
         Ok(output.flush()?)
-    }
-}
-
-/// Rows of f32 in the format of numpy, version 1.0: magic, a header padded to 64 bytes, the numbers.
-fn write_npy(path: &Path, numbers: &[f32], dim: usize) -> Result<()> {
-    let mut output = export::create(path)?;
-    output.write_all(&npy_header(numbers.len() / dim.max(1), dim))?;
-    for number in numbers {
-        output.write_all(&number.to_le_bytes())?;
-    }
-    Ok(output.flush()?)
-}
-
-fn npy_header(rows: usize, dim: usize) -> Vec<u8> {
-    let mut text =
-        format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {dim}), }}");
-    let fixed = 10;
-    let padding = (fixed + text.len() + 1).next_multiple_of(64) - (fixed + text.len() + 1);
-    text.push_str(&" ".repeat(padding));
-    text.push('\n');
-    let length = u16::try_from(text.len()).unwrap_or(u16::MAX);
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend_from_slice(&length.to_le_bytes());
-    header.extend_from_slice(text.as_bytes());
-    header
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_table_of_numbers_begins_at_a_multiple_of_64() {
-        for (rows, dim) in [(0, 192), (3, 4), (114_641, 192), (usize::MAX, 8192)] {
-            let header = npy_header(rows, dim);
-            assert_eq!(header.len() % 64, 0);
-            assert_eq!(
-                usize::from(u16::from_le_bytes([header[8], header[9]])),
-                header.len() - 10
-            );
-            assert!(header.ends_with(b"\n"));
-        }
     }
 }

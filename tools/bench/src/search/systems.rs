@@ -3,30 +3,21 @@
 //! Each verb is a process of its own. Building may use all cores; what is timed runs on one core with
 //! one thread, where the system has `taskset` and the libraries keep to their settings.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use xtask::repository;
+
+use crate::peers::{process, python};
 
 /// A process that takes longer is ended, and its system named as missing: so long for every
 /// [`LIMIT_CHUNKS`] chunks or part of them.
 const LIMIT: Duration = Duration::from_secs(300);
 const LIMIT_CHUNKS: usize = 200_000;
-
-/// One core and one thread, in every way that a library may be told.
-const ONE_THREAD: [&str; 6] = [
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "RAYON_NUM_THREADS",
-    "TOKIO_WORKER_THREADS",
-    "LANCE_CPU_THREADS",
-    "LANCE_IO_THREADS",
-];
 
 /// How a system is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,20 +142,19 @@ impl Runner {
             fs::remove_dir_all(&built)?;
         }
         fs::create_dir_all(&built)?;
-        let taskset = Command::new("taskset").arg("-V").output();
         Ok(Runner {
             data: data.to_path_buf(),
             built,
             file: file.to_path_buf(),
             limit: LIMIT * u32::try_from(chunks / LIMIT_CHUNKS + 1)?,
-            python: venv_python(),
+            python: python::program(&venv()),
             rust: repository::target()
                 .join("bench-baselines/release")
                 .join(format!(
                     "kb-bench-baselines{}",
                     std::env::consts::EXE_SUFFIX
                 )),
-            pinned: taskset.is_ok_and(|output| output.status.success()),
+            pinned: process::can_pin(),
         })
     }
 
@@ -177,7 +167,7 @@ impl Runner {
             eprintln!("bench-baselines: {error:#}");
         }
         if needs(|program| matches!(program, Program::Python(..)))
-            && let Err(error) = install()
+            && let Err(error) = python::install(&python_folder().join("requirements.txt"), &venv())
         {
             eprintln!("python: {error:#}");
         }
@@ -191,10 +181,7 @@ impl Runner {
             Program::Python(..) => self.python.clone(),
         };
         let mut command = if one_core && self.pinned {
-            let core = thread::available_parallelism().map_or(0, |cores| cores.get() - 1);
-            let mut command = Command::new("taskset");
-            command.args(["-c", &core.to_string()]).arg(program);
-            command
+            process::on_core(&program, 0)
         } else {
             Command::new(program)
         };
@@ -216,7 +203,7 @@ impl Runner {
         let caches = super::folder().join("pycache");
         command.env("PYTHONPYCACHEPREFIX", caches);
         if one_core {
-            command.envs(ONE_THREAD.map(|name| (name, "1")));
+            command.envs(process::ONE_THREAD.map(|name| (name, "1")));
         }
         Ok(command)
     }
@@ -239,53 +226,23 @@ impl Runner {
         let elapsed = start.elapsed();
         let output = output.with_context(|| format!("cannot start {command:?}"))?;
         if !output.status.success() {
-            bail!("{}", last_line(&String::from_utf8_lossy(&output.stderr)));
+            bail!(
+                "{}",
+                process::last_line(&String::from_utf8_lossy(&output.stderr))
+            );
         }
-        Ok((answer(&String::from_utf8_lossy(&output.stdout))?, elapsed))
+        Ok((
+            process::answer(&String::from_utf8_lossy(&output.stdout))?,
+            elapsed,
+        ))
     }
 
     fn run(&self, system: &System, verb: &str, words: &[&str]) -> Result<Value> {
         let mut command = self.command(system, verb, words)?;
-        // Files instead of pipes: nobody has to read while the process is waited for.
-        let said = self.built.join(format!("{}.{verb}.json", system.id));
-        let complained = self.built.join(format!("{}.{verb}.log", system.id));
-        let mut child = command
-            .stdin(Stdio::null())
-            .stdout(File::create(&said)?)
-            .stderr(File::create(&complained)?)
-            .spawn()
-            .with_context(|| format!("cannot start {}", command.get_program().display()))?;
-        let end = Instant::now() + self.limit;
-        let status = loop {
-            if let Some(status) = child.try_wait()? {
-                break status;
-            }
-            if Instant::now() > end {
-                child.kill()?;
-                child.wait()?;
-                bail!("{verb} took longer than {} s", self.limit.as_secs());
-            }
-            thread::sleep(Duration::from_millis(20));
-        };
-        if !status.success() {
-            let log = fs::read_to_string(&complained).unwrap_or_default();
-            bail!("{verb} ended with {status}: {}", last_line(&log));
-        }
-        answer(&fs::read_to_string(&said)?)
+        let name = format!("{}.{verb}", system.id);
+        process::answer_of(&mut command, &self.built.join(name), self.limit)
+            .context(verb.to_owned())
     }
-}
-
-/// What a system printed: the last line, because a library may print before.
-fn answer(output: &str) -> Result<Value> {
-    let line = output.lines().next_back().unwrap_or_default();
-    serde_json::from_str(line).map_err(|error| anyhow!("no answer but {line:?}: {error}"))
-}
-
-fn last_line(log: &str) -> &str {
-    let mut lines = log.lines().map(str::trim);
-    lines
-        .rfind(|line| !line.is_empty())
-        .unwrap_or("it said nothing")
 }
 
 fn compile() -> Result<()> {
@@ -301,50 +258,6 @@ fn python_folder() -> PathBuf {
 
 fn venv() -> PathBuf {
     crate::corpus::bench_folder().join("venv")
-}
-
-fn venv_python() -> PathBuf {
-    let program = if cfg!(windows) {
-        "Scripts/python.exe"
-    } else {
-        "bin/python"
-    };
-    venv().join(program)
-}
-
-/// Makes the virtual environment, unless it already has what `requirements.txt` lists. A package that
-/// cannot be had does not keep the others away.
-fn install() -> Result<()> {
-    let list = python_folder().join("requirements.txt");
-    let wanted = fs::read_to_string(&list)?;
-    // Written last: an installation that failed has none.
-    let stamp = venv().join("requirements.txt");
-    if fs::read_to_string(&stamp).ok().as_deref() == Some(wanted.as_str()) {
-        return Ok(());
-    }
-    let python = if cfg!(windows) { "python" } else { "python3" };
-    repository::run(Command::new(python).args(["-m", "venv"]).arg(venv()))?;
-    let pip = || {
-        let mut command = Command::new(venv_python());
-        command.args([
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-        ]);
-        command
-    };
-    eprintln!("installing {} into {}", list.display(), venv().display());
-    if repository::run(pip().arg("-r").arg(&list)).is_err() {
-        let packages = wanted.lines().filter(|line| !line.starts_with('#'));
-        for package in packages.filter(|line| !line.trim().is_empty()) {
-            repository::run(pip().arg(package))
-                .unwrap_or_else(|error| eprintln!("{package}: {error:#}"));
-        }
-        return Ok(());
-    }
-    Ok(fs::write(stamp, wanted)?)
 }
 
 #[cfg(test)]
@@ -364,21 +277,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn every_requirement_is_pinned() {
-        let list = fs::read_to_string(python_folder().join("requirements.txt")).unwrap();
-        let packages = list.lines().filter(|line| !line.starts_with('#'));
-        assert!(packages.clone().count() > 3);
-        assert!(packages.into_iter().all(|line| line.contains("==")));
-    }
-
-    #[test]
-    fn the_last_line_is_what_a_system_says() {
-        assert_eq!(answer("warning\n{\"a\":1}\n").unwrap()["a"], 1);
-        assert!(answer("").is_err() && answer("Traceback").is_err());
-        assert_eq!(last_line("a\nImportError: b \n\n"), "ImportError: b");
-        assert_eq!(last_line(""), "it said nothing");
     }
 }
