@@ -66,6 +66,9 @@ pub enum Stage {
     Commit,
     /// Searching.
     Search,
+    /// Importing vectors. Files are vectors read, then chunks of the file whose vectors are written, of so many; there are
+    /// no bytes.
+    Import,
 }
 
 /// How far a long operation is. Numbers grow within a stage; each stage starts at 0.

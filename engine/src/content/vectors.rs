@@ -6,7 +6,7 @@ use crate::content::CommitView;
 use crate::error::{Error, Result};
 use crate::index::vector::Codec;
 use crate::index::vector::reader::dequantise;
-use crate::types::SegmentId;
+use crate::types::{BUILT_IN_VECTORS, SegmentId};
 
 /// The vectors of all chunks of one commit, as they lie in the file.
 #[derive(Debug, Clone)]
@@ -53,6 +53,8 @@ pub struct VectorRow {
     pub chunk_index: u32,
     /// Whether the chunk is in the file no more.
     pub is_deleted: bool,
+    /// Whether the chunk has a vector in the column; where not, the row is zeros. In the built-in column all have.
+    pub has_vector: bool,
 }
 
 impl Vectors {
@@ -126,6 +128,17 @@ pub(crate) fn vectors(commit: CommitView<'_>) -> Result<Vectors> {
     })
 }
 
+/// See [`crate::Kb::vectors_of`].
+pub(crate) fn vectors_of(commit: CommitView<'_>, column: &str) -> Result<Vectors> {
+    if column == BUILT_IN_VECTORS {
+        return vectors(commit);
+    }
+    Err(Error::InvalidArgument {
+        argument: "column",
+        reason: format!("there is no column of vectors {column:?}"),
+    })
+}
+
 /// See [`crate::Kb::vector_rows`].
 pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<VectorRow>> {
     if commit.snapshot.identity() != of.identity {
@@ -156,6 +169,7 @@ pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<Ve
                 document: path.clone(),
                 chunk_index: row - first,
                 is_deleted,
+                has_vector: true,
             });
             current = Some((document, path, first));
         }
