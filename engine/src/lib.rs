@@ -81,10 +81,11 @@ mod types;
 pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE};
 pub use content::{
-    ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts, DocumentSections,
-    DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline, PartInfo, Recall,
-    RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State,
-    UnquantisedRecall, VectorBlock, VectorPass, VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
+    ChunkPlace, ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
+    DocumentSections, DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline,
+    PartInfo, Recall, RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State,
+    UnquantisedRecall, VectorBlock, VectorColumn, VectorPass, VectorRow, Vectors,
+    WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
 #[cfg(feature = "model")]
@@ -101,7 +102,8 @@ pub use ingest::options::IndexOptions;
 pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped, Unparsed};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    MissedRecall, SealOptions, SealReport, SourceInfo, document_of, wait_for_writer,
+    ImportReport, MissedRecall, NewVectors, SealOptions, SealReport, SourceInfo, VectorTarget,
+    document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use ingest::secrets::{Secret, secret_by_name, secret_in};
@@ -138,10 +140,10 @@ pub use search::{
     PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
 };
 pub use types::{
-    CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading, HeadingSymbol, Lines,
-    Page, PageSource, Part, PartAddress, PartContent, PartKind, SegmentId, Sheet, Slide,
-    SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use, WriterInfo,
-    column_name,
+    BUILT_IN_VECTORS, CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading,
+    HeadingSymbol, Lines, Metric, Page, PageSource, Part, PartAddress, PartContent, PartKind,
+    SegmentId, Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut,
+    SyntaxFallback, Use, VECTOR_DIM_LIMIT, WriterInfo, column_name,
 };
 
 /// What the section on threads promises holds in every build.

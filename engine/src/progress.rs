@@ -69,6 +69,9 @@ pub enum Stage {
     Commit,
     /// Searching.
     Search,
+    /// Importing vectors. Files are vectors that were read, then rows that were written of them; their total is known
+    /// once all vectors are read.
+    Import,
 }
 
 /// How far a long operation is. Numbers grow within a stage; each stage starts at 0.

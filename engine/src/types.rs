@@ -3,6 +3,7 @@
 use std::fmt;
 
 mod cell_range;
+mod metric;
 mod name_pattern;
 pub(crate) mod part;
 mod part_address;
@@ -12,6 +13,7 @@ pub(crate) mod syntax;
 #[cfg(feature = "sheets")]
 pub(crate) use cell_range::column_number;
 pub use cell_range::{CellRange, column_name};
+pub use metric::Metric;
 pub use name_pattern::NamePattern;
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 pub use part_address::PartAddress;
@@ -26,6 +28,12 @@ pub struct DocumentId(pub u32);
 /// Number of a segment in one file. It is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u32);
+
+/// Name of the column of the vectors that the built-in model makes.
+pub const BUILT_IN_VECTORS: &str = "built-in";
+
+/// Most dimensions of a vector of a column that is imported.
+pub const VECTOR_DIM_LIMIT: u32 = 4096;
 
 /// Address of a chunk: a row of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use crate::catalog::Segment;
+use crate::content::vector_columns::{VectorColumn, vector_columns};
 use crate::content::{CommitView, model_of};
 use crate::error::Result;
 use crate::index::vector::{Codec, MIN_CANDIDATES, uses_rescoring};
@@ -47,6 +48,8 @@ pub struct Info {
     pub dim: u32,
     /// How vectors are stored.
     pub vectors: Codec,
+    /// The columns of vectors, the built-in one first, the others by number.
+    pub vector_columns: Vec<VectorColumn>,
     /// Whether the file is so small that every vector search compares every chunk.
     pub is_exact: bool,
     /// Recall of vector search; `None` where it was not measured.
@@ -221,6 +224,7 @@ pub(crate) fn info(commit: CommitView<'_>, format: String, file_bytes: u64) -> R
         model: meta.embedder.id.clone(),
         dim: meta.embedder.dim,
         vectors: Codec::of(meta.embedder.codec)?,
+        vector_columns: vector_columns(commit)?,
         is_exact: !uses_rescoring(meta.chunks, MIN_CANDIDATES),
         recall: meta.recall.as_ref().map(Recall::from_record),
         unquantised_recall: catalog

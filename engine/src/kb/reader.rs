@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
-use crate::content::{self, Info, RootInfo, Sizes, State, VectorPass, VectorRow, Vectors};
+use crate::content::{
+    self, ChunkPlace, Info, RootInfo, Sizes, State, VectorColumn, VectorPass, VectorRow, Vectors,
+};
 use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
@@ -370,6 +372,36 @@ impl Kb {
     /// As [`Kb::state`].
     pub fn vectors(&self) -> Result<Vectors> {
         self.file.read(content::vectors)
+    }
+
+    /// As [`Kb::vectors`], of a [column](crate::VectorColumn) by its name; those of
+    /// [`BUILT_IN_VECTORS`](crate::BUILT_IN_VECTORS) are those of [`Kb::vectors`]. Rows of chunks without a vector are
+    /// zeros; segments in which no chunk has one are left out.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`] when there is no such column; as [`Kb::vectors`].
+    pub fn vectors_of(&self, column: &str) -> Result<Vectors> {
+        self.file.read(|commit| content::vectors_of(commit, column))
+    }
+
+    /// The columns of vectors: the built-in one first, then those that were imported, by the order of their first
+    /// import. Cost: a bitmap for each column and segment.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn vector_columns(&self) -> Result<Vec<VectorColumn>> {
+        self.file.read(content::vector_columns)
+    }
+
+    /// The live chunks `first` to `first + count - 1`, from 0, in the order that
+    /// [`VectorTarget::Position`](crate::VectorTarget) counts in: documents in the order of the bytes of their paths, then chunks by
+    /// number. Fewer at the end. Cost: a record for each document up to the last one.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn chunks_in_order(&self, first: u64, count: usize) -> Result<Vec<ChunkPlace>> {
+        self.file
+            .read(|commit| content::chunks_in_order(commit, first, count))
     }
 
     /// Which chunks the rows of `vectors` are of, in their order. Cost: a record for each chunk and document.

@@ -10,7 +10,9 @@ use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
-use crate::ingest::run::{SealOptions, SealReport, Session, SourceInfo};
+use crate::ingest::run::{
+    ImportReport, NewVectors, SealOptions, SealReport, Session, SourceInfo, VectorTarget,
+};
 use crate::ingest::tags;
 use crate::ingest::worker::extraction::Extraction;
 use crate::progress::{Hook, Reporter};
@@ -311,6 +313,54 @@ impl KbWriter {
     /// read, for it may hold what only it has. The old state stands after every error.
     pub fn clear(&mut self) -> Result<u64> {
         self.session.clear()
+    }
+
+    /// Puts vectors that another model made into a column of the .kb; a column of a new name is made. Changes that
+    /// wait for a commit are committed first; then all vectors come with one commit, or none.
+    ///
+    /// `rows` are read once, in their order; each is the chunk and its vector, or an error of the caller, which ends the
+    /// import and is returned. Not all chunks need a vector; those without are found by their words only. The first
+    /// vector of a new column decides its dimensions, 1 to [`VECTOR_DIM_LIMIT`](crate::VECTOR_DIM_LIMIT); vectors are
+    /// stored as bytes or nibbles on a scale that the first 65 536 of the first import decide. A document that is
+    /// changed or removed loses its vectors.
+    ///
+    /// Memory does not grow with the vectors, but for 16 bytes each: they wait in a temporary file without a
+    /// name beside the .kb. `hook` gets the vectors read, then the chunks written; see [`Hook`].
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`], which names the first row that is wrong, from 0, and why: its chunk is not there,
+    /// or had an earlier row; its numbers are not finite, all zero (cosine), or not as many as the column has dimensions. Also
+    /// for a column that has another metric or model, for a chunk that has a vector already without
+    /// [`NewVectors::replace`], and where there is no row. [`crate::Error::PathNotFound`] when there is no .kb;
+    /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] for the temporary file; as [`KbWriter::commit`].
+    pub fn import_vectors(
+        &mut self,
+        options: &NewVectors,
+        rows: &mut dyn Iterator<Item = Result<(VectorTarget, Vec<f32>)>>,
+        hook: &mut Hook<'_>,
+    ) -> Result<ImportReport> {
+        let hook = RefCell::new(hook);
+        self.session
+            .import_vectors(options, rows, &Reporter::new(&hook))
+    }
+
+    /// Removes a column of vectors that was imported, in a commit of its own after the changes that wait for one.
+    /// Returns how many live chunks had a vector. Where it was the default, the built-in column is that now.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] for a name that no column has, and for the built-in one; as
+    /// [`KbWriter::commit`].
+    pub fn remove_vectors(&mut self, name: &str) -> Result<u64> {
+        self.session.remove_vectors(name)
+    }
+
+    /// Makes a column of vectors, the built-in one too, the one that requests with a vector search which name none.
+    /// A commit of its own after the changes that wait for one.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] for a name that no column has; as [`KbWriter::commit`].
+    pub fn set_default_vectors(&mut self, name: &str) -> Result<()> {
+        self.session.set_default_vectors(name)
     }
 
     /// Rewrites the .kb in the form to ship: documents in the order of their paths, in as few segments

@@ -83,6 +83,16 @@ pub struct Request {
     pub previews: Option<(usize, u32)>,
     /// How vectors are compared; for measurements.
     pub scan: Scan,
+    /// A vector to search by, of the model of the column: the words of the query then rank the keyword part of a
+    /// hybrid request, and this the vector part. The query may be blank; without words the mode is semantic.
+    /// Keyword and title mode refuse it. Numbers must be finite, as many as the column has dimensions, and for cosine
+    /// not all zero; the length does not matter there. Scores of such a request are the fused scores as they are:
+    /// nothing is known of what is a good one, and every hit counts as relevant.
+    pub vector: Option<Vec<f32>>,
+    /// Name of the column that `vector` is compared with. `None`: the default one of the file; of several files all
+    /// must have a column of that name, with the same dimensions and metric. Without a vector the query is
+    /// embedded, which only [`BUILT_IN_VECTORS`](crate::BUILT_IN_VECTORS) allows.
+    pub vector_column: Option<String>,
     /// Token budget and cursor.
     pub page: PageOptions,
     /// Whether the response has an [`Explanation`](crate::Explanation), and each hit its
@@ -110,6 +120,8 @@ impl Request {
             context_chars: None,
             previews: None,
             scan: Scan::Auto,
+            vector: None,
+            vector_column: None,
             page: PageOptions::default(),
             explain: false,
         }
@@ -227,6 +239,20 @@ impl Request {
         self
     }
 
+    /// Sets the vector to search by.
+    #[must_use]
+    pub fn vector(mut self, vector: impl Into<Vec<f32>>) -> Request {
+        self.vector = Some(vector.into());
+        self
+    }
+
+    /// Sets the column that the vector is compared with.
+    #[must_use]
+    pub fn vector_column(mut self, name: impl Into<String>) -> Request {
+        self.vector_column = Some(name.into());
+        self
+    }
+
     /// Sets token budget and cursor.
     #[must_use]
     pub fn page(mut self, page: PageOptions) -> Request {
@@ -247,7 +273,12 @@ impl Request {
     /// [`Error::InvalidArgument`] when the query is blank or a number is out of range.
     pub fn validate(&self) -> Result<()> {
         let invalid = |argument, reason| Err(Error::InvalidArgument { argument, reason });
-        if self.query.trim().is_empty() {
+        if self.vector.is_some() && matches!(self.mode, Mode::Keyword | Mode::Title) {
+            let mode = self.mode.name();
+            let reason = format!("{mode} mode does not search vectors; take hybrid or semantic");
+            return invalid("vector", reason);
+        }
+        if self.query.trim().is_empty() && self.vector.is_none() {
             let reason = "it is empty; give at least one word".to_owned();
             return invalid("query", reason);
         }
@@ -335,12 +366,17 @@ impl Request {
             context_chars: _,
             previews: _,
             scan,
+            vector,
+            vector_column,
             page: _,
             explain: _,
         } = self;
-        let options = format!(
+        let mut options = format!(
             "{plain} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
         );
+        if vector.is_some() || vector_column.is_some() {
+            options.push_str(&format!(" {vector:?} {vector_column:?}"));
+        }
         [query.clone(), options]
     }
 }
@@ -365,6 +401,8 @@ mod tests {
             (base().join(false), true),
             (base().smart_context(true), true),
             (base().scan(Scan::Exact), true),
+            (base().vector([0.5, 0.25]), true),
+            (base().vector_column("built-in"), true),
             filter(Filters::new().paths(["a"])),
             filter(Filters::new().types(["a"])),
             filter(Filters::new().languages(["a"])),

@@ -1,9 +1,10 @@
 //! Vectors: rows are padded with zeros, and their codes are their signs, or their lists have each once.
 
+use crate::catalog::{BoundSegment, BoundVectors};
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::BoundColumn;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{CENTROIDS, CODES, LIST_BLOCKS, LISTS, ROWS};
 
@@ -11,7 +12,11 @@ use crate::index::vector::{CENTROIDS, CODES, LIST_BLOCKS, LISTS, ROWS};
 ///
 /// # Errors
 /// Those that tell nothing about the file.
-pub(super) fn check(context: &Context<'_>, problems: &mut Problems) -> Result<()> {
+pub(super) fn check(
+    context: &Context<'_>,
+    bound: &BoundSegment<'_>,
+    problems: &mut Problems,
+) -> Result<()> {
     let read = context.column(ROWS).and_then(|rows| {
         let record = &context.segment.records.vectors;
         if record.lists == 0 {
@@ -27,5 +32,28 @@ pub(super) fn check(context: &Context<'_>, problems: &mut Problems) -> Result<()
         Reader::new(record, rows.view(), None, Some(lists))?.check()
     });
     let place = || format!("vectors of {}", context.location());
-    problems.unless_damaged(place, read).map(|_| ())
+    problems.unless_damaged(place, read)?;
+    for of_column in bound.all_more_vectors() {
+        let number = of_column.index.number;
+        let place = || format!("column of vectors {number} of {}", context.location());
+        problems.unless_damaged(place, check_more(of_column))?;
+    }
+    Ok(())
+}
+
+/// Vectors of another model: also, rows of chunks without a vector are zeros.
+fn check_more(vectors: &BoundVectors<'_>) -> Result<()> {
+    let (index, reader) = (vectors.index, vectors.reader()?);
+    reader.check()?;
+    for row in 0..index.record.rows {
+        let is_present = index.present.contains(row);
+        let norm = reader.norm(row)?;
+        let is_zero = norm == 0.0 && reader.row(row)?.iter().all(|byte| *byte == 0);
+        if !is_present && !is_zero {
+            return Err(Error::damaged(format!(
+                "row {row} has a vector, which its segment does not say"
+            )));
+        }
+    }
+    Ok(())
 }

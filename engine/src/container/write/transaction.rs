@@ -126,11 +126,11 @@ impl Transaction<'_> {
     /// [`Error::Storage`], [`Error::Damaged`].
     pub fn remove_column(&mut self, segment: SegmentId, column: &ColumnRecord) -> Result<()> {
         let table = segment_table_name(segment);
-        for number in (0..).take(column.payload_lens.len()) {
+        for (number, payload_len) in (0u32..).zip(&column.payload_lens) {
+            self.dropped_bytes += value_len(*payload_len as usize).unwrap_or(0) as u64;
             let key = extent_key(ColumnId(column.column), number);
             self.remove(&table, Key::U64(key))?;
         }
-        self.dropped_bytes += column.len_bytes();
         Ok(())
     }
 

@@ -24,4 +24,6 @@ pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
 #[cfg(feature = "testing")]
 pub use record::CODEC_I4;
-pub use record::{CODEC_I8, CODES, Codec, ROWS, VectorRecord, check_codec, stride};
+pub use record::{
+    CODEC_I8, CODES, Codec, NORM_BYTES, NORMS, ROWS, VectorRecord, check_codec, stride,
+};

@@ -7,7 +7,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};
 use crate::ingest::run::session::{LockedFile, PendingChange, Session};
-use crate::ingest::run::vectors::lists;
+use crate::ingest::run::vector_index::lists;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Progress, Reporter, Stage};

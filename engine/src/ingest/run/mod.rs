@@ -2,7 +2,7 @@
 //!
 //! `session` holds the file under change. `edit` and `commit` change single documents, `index`
 //! brings a file up to date with folders, `merge` keeps segments few, `seal` and `clear` write the
-//! file again. This folder stands above the rest of `ingest`: it also uses search and check.
+//! file again, `vectors` imports those of other models. This folder stands above the rest of `ingest`: it also uses search and check.
 
 mod clear;
 mod commit;
@@ -17,7 +17,8 @@ mod samples;
 mod seal;
 mod session;
 mod source_info;
-mod vectors;
+mod vector_index;
+pub(crate) mod vectors;
 mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
@@ -25,5 +26,6 @@ pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};
-pub use vectors::MissedRecall;
+pub use vector_index::MissedRecall;
+pub use vectors::{ImportReport, NewVectors, VectorTarget};
 pub use wait_for_writer::wait_for_writer;

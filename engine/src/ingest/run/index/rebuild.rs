@@ -27,7 +27,7 @@ use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::new_meta;
 use crate::ingest::run::preserved;
 use crate::ingest::run::session::Session;
-use crate::ingest::run::vectors::{lists, recall};
+use crate::ingest::run::vector_index::{lists, recall};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::ingest::tags;

@@ -18,7 +18,7 @@ use crate::ingest::run::index::plan::{
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
 use crate::ingest::run::session::{LockedFile, Session};
-use crate::ingest::run::vectors::recall::record_recall;
+use crate::ingest::run::vector_index::recall::record_recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};

@@ -10,7 +10,7 @@ use crate::ingest::run::index::has_retired_model;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
 use crate::ingest::run::session::Session;
-use crate::ingest::run::vectors::{lists, recall};
+use crate::ingest::run::vector_index::{lists, recall};
 use crate::progress::Reporter;
 use crate::store::effort::EffortRecord;
 use crate::types::hex;

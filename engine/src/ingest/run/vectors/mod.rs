@@ -1,8 +1,15 @@
-//! What is done for vector search when a large file is written whole: inverted lists, and how much a
-//! search is to read of them, measured.
+//! Columns of vectors that other models made: imported, removed, chosen as the default.
+//!
+//! `import` reads what the caller gives: `targets` finds the chunks, `rows` keeps the vectors in temporary files,
+//! `range` decides how they are quantised. `change` is the commit around it.
 
-pub(super) mod lists;
-pub(super) mod recall;
-mod truth;
+mod change;
+mod import;
+mod options;
+mod range;
+mod rows;
+mod targets;
+#[cfg(test)]
+pub(crate) mod tests;
 
-pub use recall::MissedRecall;
+pub use options::{ImportReport, NewVectors, VectorTarget};

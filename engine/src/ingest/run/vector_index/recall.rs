@@ -10,7 +10,7 @@ use crate::index::vector::{
     Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, oversample,
     uses_rescoring,
 };
-use crate::ingest::run::vectors::truth::Truth;
+use crate::ingest::run::vector_index::truth::Truth;
 use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
 

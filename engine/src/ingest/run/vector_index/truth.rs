@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::index::vector::Neighbor;
 use crate::ingest::prepare::preparer::{ChunkTexts, Chunking};
 use crate::ingest::run::preserved;
-use crate::ingest::run::vectors::recall::NEAREST;
+use crate::ingest::run::vector_index::recall::NEAREST;
 use crate::types::DocumentId;
 
 /// Scores of rows that are as good as equal: the same text has the same vector.

@@ -1,0 +1,98 @@
+//! Which columns of vectors a file has, and which chunks there are to have vectors of.
+
+use std::ops::ControlFlow;
+
+use crate::content::CommitView;
+use crate::error::Result;
+use crate::index::vector::Codec;
+use crate::store::vector_columns::BUILT_IN;
+use crate::types::{BUILT_IN_VECTORS, Metric};
+
+/// A column of vectors: at most one for each chunk, all by one model.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct VectorColumn {
+    /// Its name; [`BUILT_IN_VECTORS`] for those that the built-in model makes.
+    pub name: String,
+    /// The model that made them, as the importer said; may be empty. Of the built-in column the id of the model.
+    pub model: String,
+    /// Dimensions.
+    pub dim: u32,
+    /// How they are compared.
+    pub metric: Metric,
+    /// How they are stored.
+    pub codec: Codec,
+    /// Live chunks with a vector.
+    pub rows: u64,
+    /// Whether a request with a vector that names no column searches this one.
+    pub is_default: bool,
+}
+
+/// A chunk in the order of the file; see [`crate::Kb::chunks_in_order`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkPlace {
+    /// Path of its document.
+    pub document: String,
+    /// Number of the chunk in its document, from 0.
+    pub index: u32,
+}
+
+/// See [`crate::Kb::vector_columns`].
+pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>> {
+    let (meta, columns) = (&commit.catalog.meta, &commit.catalog.vector_columns);
+    let mut all = vec![VectorColumn {
+        name: BUILT_IN_VECTORS.to_owned(),
+        model: meta.embedder.id.clone(),
+        dim: meta.embedder.dim,
+        metric: Metric::Cosine,
+        codec: Codec::of(meta.embedder.codec)?,
+        rows: meta.chunks,
+        is_default: columns.default == BUILT_IN,
+    }];
+    for column in &columns.list {
+        let mut rows = 0;
+        for segment in &commit.catalog.segments {
+            let mut more = segment.records.more_vectors.iter();
+            let index = more.find(|index| index.number == column.number);
+            rows += index.map_or(0, |index| index.live_rows(segment.deleted_rows()));
+        }
+        all.push(VectorColumn {
+            name: column.record.name.clone(),
+            model: column.record.model.clone(),
+            dim: column.record.dim,
+            metric: column.metric,
+            codec: Codec::of(column.record.codec)?,
+            rows,
+            is_default: columns.default == column.number,
+        });
+    }
+    Ok(all)
+}
+
+/// See [`crate::Kb::chunks_in_order`].
+pub(crate) fn chunks_in_order(
+    commit: CommitView<'_>,
+    first: u64,
+    count: usize,
+) -> Result<Vec<ChunkPlace>> {
+    let mut found = Vec::new();
+    let mut before = 0u64;
+    let documents = &commit.catalog.documents;
+    documents.each_path(commit.snapshot, "", |path, id| {
+        let rows = documents.get(commit.snapshot, id)?.rows;
+        let skipped = u32::try_from(first.saturating_sub(before)).unwrap_or(u32::MAX);
+        let left = count - found.len();
+        found.extend((skipped..rows).take(left).map(|index| ChunkPlace {
+            document: path.to_owned(),
+            index,
+        }));
+        before = before.saturating_add(u64::from(rows));
+        Ok(if found.len() == count {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
+}
