@@ -170,6 +170,7 @@ static const struct {
     {"rollback", "", "forgotten"},
     {"add", "\"path\":\"new.md\",\"text\":\"# New\\n\\nA text.\\n\"", "added"},
     {"commit", "", "committed"},
+    {"import_vectors", "\"name\":\"own\",\"rows\":[{\"document\":\"new.md\",\"chunk\":0,\"vector\":[0.6,-0.8]}]", "rows"},
     {"remove", "\"document\":\"new.md\"", NULL},
     {"index", "\"paths\":\"%s\"", "added"},
     {"seal", "\"vectors\":\"i4\"", "content_root"},
@@ -181,7 +182,7 @@ static void every_call_of_help_answers(void) {
     write_file(temp_path("folder/a.md"), "# A\n\nwords\n", 11);
     json *help = answer("{\"call\":\"help\"}");
     const json *calls = json_get(help, "calls");
-    CHECK_NUMBER(22, json_len(calls));
+    CHECK_NUMBER(23, json_len(calls));
     bool is_tried[64] = {false};
     for (size_t at = 0; at < COUNT(GOOD); at++) {
         char arguments[2048], request[4096];

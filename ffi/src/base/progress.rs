@@ -26,6 +26,8 @@ pub enum kb_stage {
     Commit = 6,
     /// Searching.
     Search = 7,
+    /// Importing vectors: files are vectors read, then chunks written.
+    Import = 8,
 }
 
 /// How far a long call is. Numbers grow within a stage; each stage starts at 0.
@@ -78,6 +80,7 @@ impl Listener {
                 Stage::Seal => kb_stage::Seal,
                 Stage::Verify => kb_stage::Verify,
                 Stage::Commit => kb_stage::Commit,
+                Stage::Import => kb_stage::Import,
                 _ => kb_stage::Search,
             } as i32,
             files_done: progress.files_done,
