@@ -16,6 +16,7 @@ mod roots;
 mod searching;
 mod shipping;
 mod streams;
+mod vectors;
 mod watching;
 
 use crate::support::{CORPUS, Folder, documents};

@@ -15,4 +15,5 @@ mod start;
 pub(crate) mod stdio;
 mod tools;
 mod transport;
+mod vectors;
 mod writing;
