@@ -66,8 +66,8 @@ pub enum Stage {
     Commit,
     /// Searching.
     Search,
-    /// Importing vectors. Files are vectors read, then chunks of the file whose vectors are written, of so many; there are
-    /// no bytes.
+    /// Importing vectors. Files are vectors that were read, then rows that were written of them; their total is known
+    /// once all vectors are read.
     Import,
 }
 

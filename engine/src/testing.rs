@@ -113,7 +113,7 @@ pub mod index {
     /// The vector index.
     pub mod vector {
         pub use crate::index::vector::{
-            CODEC_I4, CODEC_I8, CODES, KnnSegment, ROWS, Scan, VectorRecord, knn, knn_batch,
+            CODEC_I4, CODEC_I8, CODES, KnnSegment, NORMS, ROWS, Scan, VectorRecord, knn, knn_batch,
         };
 
         /// Distances over whole blocks, chosen for this processor.

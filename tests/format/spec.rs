@@ -112,6 +112,7 @@ fn in_words(kind: &str) -> String {
         "PageRecord" => "page".to_owned(),
         "SheetRecord" => "sheet".to_owned(),
         "SlideRecord" => "slide".to_owned(),
+        "MoreVectors" => "more".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -167,6 +168,12 @@ fn records_have_the_fields_order_and_version_of_their_table() {
             "SegmentRecord",
             "SEGMENT_VERSION",
         ),
+        (
+            "### Column of vectors",
+            "store/meta/vector_columns.rs",
+            "VectorColumnRecord",
+            "COLUMN_VERSION",
+        ),
     ] {
         let file = format!("engine/src/{file}");
         let mut coded = fields_in_words(&file, record);
@@ -196,6 +203,12 @@ fn records_told_in_prose_name_their_fields_in_order() {
         (" embedder: id", "store/meta.rs", "EmbedderRecord"),
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
+        (" more: number", "store/segments.rs", "MoreVectors"),
+        (
+            " default u16 (number",
+            "store/meta/vector_columns.rs",
+            "VectorStateRecord",
+        ),
         ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
         (
             " pages Vec of page",
@@ -238,6 +251,10 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
+        constant("engine/src/store/meta/vector_columns.rs", "STATE_VERSION"),
+        "1"
+    );
+    assert_eq!(
         constant("engine/src/index/keyword/record.rs", "RECORD_VERSION"),
         "1"
     );
@@ -277,6 +294,7 @@ fn tables_and_columns_are_those_of_the_code() {
         (keyword::LENGTHS, "lengths"),
         (vector::ROWS, "vector rows"),
         (vector::CODES, "sign codes"),
+        (vector::NORMS, "vector lengths"),
         (trigram::UNITS, "trigram units"),
         (trigram::BLOCKS, "trigram blocks"),
         (trigram::LISTS, "trigram lists"),

@@ -13,6 +13,7 @@ use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
 use crate::store::parts::PartsTable;
 use crate::store::symbols::SymbolsTable;
+use crate::store::vector_columns::VectorColumns;
 use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
@@ -30,6 +31,8 @@ pub struct Catalog {
     pub parts: PartsTable,
     /// Table of symbols.
     pub symbols: SymbolsTable,
+    /// Columns of vectors of other models.
+    pub vector_columns: VectorColumns,
     /// Live segments, by ascending number.
     pub segments: Vec<Segment>,
     /// Statistics of all live chunks, for BM25.
@@ -72,16 +75,27 @@ impl Catalog {
         let parts = PartsTable::locate(snapshot)?;
         let symbols = SymbolsTable::locate(snapshot)?;
         let outlines = Outlines::locate(snapshot, symbols.clone())?;
+        let vector_columns = VectorColumns::read(snapshot)?;
+        for column in &vector_columns.list {
+            vector::check_codec(column.record.codec)?;
+        }
         let mut segments = Vec::new();
         let mut statistics = keyword::Statistics::default();
         for number in &manifest.segments {
             let id = SegmentId(*number);
             let previous = before.and_then(|before| before.segment(id).ok());
             let chunk_limit_bytes = meta.chunker.cap_bytes;
-            let segment = Segment::load(snapshot, id, previous, chunk_limit_bytes)?;
+            let segment =
+                Segment::load(snapshot, id, previous, chunk_limit_bytes, &vector_columns)?;
             if segment.records.vectors.codec != meta.embedder.codec {
                 return Err(Error::damaged(format!(
                     "the vectors of segment {number} are stored in another way than the file says"
+                )));
+            }
+            let more = &segment.records.more_vectors;
+            if !more.iter().all(|index| index.agrees(&vector_columns)) {
+                return Err(Error::damaged(format!(
+                    "a column of vectors of segment {number} is another one than the file says"
                 )));
             }
             statistics.chunks += u64::from(segment.live_rows());
@@ -97,6 +111,7 @@ impl Catalog {
             outlines,
             parts,
             symbols,
+            vector_columns,
             segments,
             statistics,
             directory: OnceLock::new(),

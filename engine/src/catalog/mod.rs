@@ -5,9 +5,11 @@
 mod cache;
 mod commit;
 mod directory;
+mod more_vectors;
 mod segment;
 
 pub use cache::CatalogCache;
 pub use commit::Catalog;
 pub use directory::DirectoryEntry;
+pub use more_vectors::{BoundVectors, MoreVectorIndex};
 pub use segment::{BoundSegment, Segment};

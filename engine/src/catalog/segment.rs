@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use crate::catalog::more_vectors::{BoundVectors, MoreVectorIndex};
 use crate::container::column::{ColumnId, ColumnView};
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
 use crate::error::{Error, Result};
@@ -14,6 +15,7 @@ use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
+use crate::store::vector_columns::VectorColumns;
 use crate::types::SegmentId;
 
 /// One segment with its located columns.
@@ -40,6 +42,8 @@ pub struct SegmentRecords {
     pub text: keyword::KeywordRecord,
     /// Header of its vector index.
     pub vectors: vector::VectorRecord,
+    /// Vectors of other models, by ascending number.
+    pub more_vectors: Vec<MoreVectorIndex>,
     /// What decodes its text blocks.
     pub decoders: DecoderPool,
 }
@@ -50,9 +54,11 @@ impl Segment {
         id: SegmentId,
         previous: Option<&Segment>,
         chunk_limit_bytes: u32,
+        columns: &VectorColumns,
     ) -> Result<Segment> {
         if let Some(previous) = previous
             && let Some(extents) = previous.extents.in_commit(snapshot)?
+            && previous.is_as_in(snapshot)?
         {
             let deleted = Deleted::read(snapshot, id, previous.records.segment.rows)?;
             return Ok(Segment {
@@ -69,6 +75,7 @@ impl Segment {
         let deleted = Deleted::read(snapshot, id, record.rows)?;
         let text = keyword::KeywordRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
+        let more_vectors = MoreVectorIndex::all_of(&record, id, columns)?;
         // What later steps allocate by rows is bounded by what the file has.
         let rows = u64::from(record.rows);
         let chunk_bytes = |number: ColumnId, rows: u64, row_bytes: u32| {
@@ -89,6 +96,7 @@ impl Segment {
             segment: record,
             text,
             vectors,
+            more_vectors,
             decoders: DecoderPool::default(),
         });
         Ok(Segment {
@@ -98,6 +106,13 @@ impl Segment {
             deleted,
             chunk_limit_bytes,
         })
+    }
+
+    /// Whether its record is the same in another commit that has the same extents: only which rows have a vector of
+    /// another model may differ.
+    fn is_as_in(&self, snapshot: &Snapshot<'_>) -> Result<bool> {
+        let record = &self.records.segment;
+        Ok(record.more_vectors.is_empty() || SegmentRecord::read(snapshot, self.id)? == *record)
     }
 
     /// Chunk rows, deleted ones included.
@@ -181,6 +196,11 @@ impl Segment {
                 Some(units) => Some([units, column(trigram::BLOCKS)?, column(trigram::LISTS)?]),
                 None => None,
             },
+            more_vectors: {
+                let more = self.records.more_vectors.iter();
+                let bound = more.map(|index| BoundVectors::bind(index, &self.extents, snapshot));
+                bound.collect::<Result<Vec<_>>>()?
+            },
         })
     }
 }
@@ -210,9 +230,11 @@ pub struct BoundSegment<'s> {
     codes: BoundColumn<'s>,
     /// Units, blocks and lists; `None` in a segment without trigrams.
     trigrams: Option<[BoundColumn<'s>; 3]>,
+    /// Vectors of other models, by ascending number.
+    more_vectors: Vec<BoundVectors<'s>>,
 }
 
-impl BoundSegment<'_> {
+impl<'s> BoundSegment<'s> {
     /// Chunk rows.
     pub fn chunks(&self) -> ChunkReader<'_> {
         match &self.chunks {
@@ -258,6 +280,17 @@ impl BoundSegment<'_> {
         };
         let rows = self.segment.rows();
         trigram::Reader::new(view(units), view(blocks), view(lists), rows).map(Some)
+    }
+
+    /// The vectors of all columns of other models, by ascending number.
+    pub fn all_more_vectors(&self) -> &[BoundVectors<'s>] {
+        &self.more_vectors
+    }
+
+    /// The vectors of a column of another model; `None` where no chunk has one.
+    pub fn more_vectors(&self, number: u16) -> Option<&BoundVectors<'s>> {
+        let mut more = self.more_vectors.iter();
+        more.find(|bound| bound.index.number == number)
     }
 
     /// The vector index.

@@ -35,6 +35,8 @@ pub use write::identity::WriterIdentity;
 #[cfg(all(unix, feature = "ingest", any(test, feature = "testing")))]
 pub use write::observer as faults;
 #[cfg(feature = "ingest")]
+pub(crate) use write::spool::Spool;
+#[cfg(feature = "ingest")]
 pub use write::transaction::Transaction;
 #[cfg(feature = "ingest")]
 pub use write::writer::ContainerWriter;

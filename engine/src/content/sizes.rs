@@ -5,6 +5,7 @@ use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::{keyword, trigram, vector};
 use crate::store::tables;
+use crate::store::vector_columns::BUILT_IN;
 
 /// Names of the sections, in the order of [`Sizes::sections`].
 const SECTIONS: [&str; 11] = [
@@ -61,6 +62,7 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
                 add("outlines", table.branch_bytes + table.leaf_bytes)
             }
             tables::SYMBOLS => add("symbols", table.branch_bytes + table.leaf_bytes),
+            tables::VECTORS => add("vectors", table.branch_bytes + table.leaf_bytes),
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
             // Their leaves are the extents counted above.
             name if name.starts_with("seg/") => add("container", table.branch_bytes),
@@ -84,6 +86,9 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
 }
 
 fn section_of(column: ColumnId) -> &'static str {
+    if tables::vector_column_of(column).0 != BUILT_IN {
+        return "vectors";
+    }
     match column {
         tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
         tables::CHUNKS | tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",

@@ -1,8 +1,11 @@
 //! Which columns of vectors a file has, and which chunks there are to have vectors of.
 
+use std::ops::ControlFlow;
+
 use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::vector::Codec;
+use crate::store::vector_columns::BUILT_IN;
 use crate::types::{BUILT_IN_VECTORS, Metric};
 
 /// A column of vectors: at most one for each chunk, all by one model.
@@ -37,16 +40,34 @@ pub struct ChunkPlace {
 
 /// See [`crate::Kb::vector_columns`].
 pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>> {
-    let meta = &commit.catalog.meta;
-    Ok(vec![VectorColumn {
+    let (meta, columns) = (&commit.catalog.meta, &commit.catalog.vector_columns);
+    let mut all = vec![VectorColumn {
         name: BUILT_IN_VECTORS.to_owned(),
         model: meta.embedder.id.clone(),
         dim: meta.embedder.dim,
         metric: Metric::Cosine,
         codec: Codec::of(meta.embedder.codec)?,
         rows: meta.chunks,
-        is_default: true,
-    }])
+        is_default: columns.default == BUILT_IN,
+    }];
+    for column in &columns.list {
+        let mut rows = 0;
+        for segment in &commit.catalog.segments {
+            let mut more = segment.records.more_vectors.iter();
+            let index = more.find(|index| index.number == column.number);
+            rows += index.map_or(0, |index| index.live_rows(segment.deleted_rows()));
+        }
+        all.push(VectorColumn {
+            name: column.record.name.clone(),
+            model: column.record.model.clone(),
+            dim: column.record.dim,
+            metric: column.metric,
+            codec: Codec::of(column.record.codec)?,
+            rows,
+            is_default: columns.default == column.number,
+        });
+    }
+    Ok(all)
 }
 
 /// See [`crate::Kb::chunks_in_order`].
@@ -55,7 +76,6 @@ pub(crate) fn chunks_in_order(
     first: u64,
     count: usize,
 ) -> Result<Vec<ChunkPlace>> {
-    use std::ops::ControlFlow;
     let mut found = Vec::new();
     let mut before = 0u64;
     let documents = &commit.catalog.documents;
@@ -68,9 +88,10 @@ pub(crate) fn chunks_in_order(
             index,
         }));
         before = before.saturating_add(u64::from(rows));
-        Ok(match found.len() == count {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        Ok(if found.len() == count {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         })
     })?;
     Ok(found)

@@ -4,15 +4,16 @@ use crate::catalog::Segment;
 use crate::container::{MappedBytes, SlotIdentity};
 use crate::content::CommitView;
 use crate::error::{Error, Result};
-use crate::index::vector::Codec;
-use crate::index::vector::reader::dequantise;
+use crate::index::vector::reader::{Reader, dequantise};
+use crate::index::vector::{Codec, VectorRecord};
+use crate::store::vector_columns::BUILT_IN;
 use crate::types::{BUILT_IN_VECTORS, SegmentId};
 
-/// The vectors of all chunks of one commit, as they lie in the file.
+/// The vectors of one column of one commit, as they lie in the file.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Vectors {
-    /// Id of the model that made them.
+    /// Id of the model that made them; of a column of another model what it says.
     pub model: String,
     /// Dimensions, without padding.
     pub dim: u32,
@@ -20,6 +21,8 @@ pub struct Vectors {
     pub codec: Codec,
     /// Runs of rows, by segment and row.
     pub blocks: Vec<VectorBlock>,
+    /// Number of the column; 0: the built-in one.
+    column: u16,
     /// The commit.
     identity: SlotIdentity,
 }
@@ -69,7 +72,7 @@ impl Vectors {
         self.blocks.iter().all(|block| block.bytes.is_current())
     }
 
-    /// All vectors as numbers, `[rows, dim]`, row-major: about of unit length.
+    /// All vectors as numbers, `[rows, dim]`, row-major: by cosine about of unit length.
     pub fn to_f32(&self) -> Vec<f32> {
         let rows = usize::try_from(self.rows()).unwrap_or(0);
         let mut numbers = Vec::with_capacity(rows.saturating_mul(self.dim as usize));
@@ -97,18 +100,72 @@ impl Vectors {
 /// See [`crate::Kb::vectors`].
 pub(crate) fn vectors(commit: CommitView<'_>) -> Result<Vectors> {
     let meta = &commit.catalog.meta;
-    let mut blocks = Vec::new();
+    let mut vectors = Vectors {
+        model: meta.embedder.id.clone(),
+        dim: meta.embedder.dim,
+        codec: Codec::of(meta.embedder.codec)?,
+        blocks: Vec::new(),
+        column: BUILT_IN,
+        identity: commit.snapshot.identity(),
+    };
     for segment in &commit.catalog.segments {
         let bound = segment.bind(commit.snapshot)?;
-        let reader = bound.vectors()?;
-        let record = &segment.records.vectors;
+        vectors.add(commit, segment, &segment.records.vectors, bound.vectors()?)?;
+    }
+    Ok(vectors)
+}
+
+/// See [`crate::Kb::vectors_of`].
+pub(crate) fn vectors_of(commit: CommitView<'_>, name: &str) -> Result<Vectors> {
+    if name == BUILT_IN_VECTORS {
+        return vectors(commit);
+    }
+    let columns = &commit.catalog.vector_columns;
+    let column = columns.named(name).ok_or_else(|| Error::InvalidArgument {
+        argument: "column",
+        reason: format!(
+            "there is no column of vectors {name:?}; the file has {}",
+            columns.names()
+        ),
+    })?;
+    let mut vectors = Vectors {
+        model: column.record.model.clone(),
+        dim: column.record.dim,
+        codec: Codec::of(column.record.codec)?,
+        blocks: Vec::new(),
+        column: column.number,
+        identity: commit.snapshot.identity(),
+    };
+    for segment in &commit.catalog.segments {
+        let bound = segment.bind(commit.snapshot)?;
+        if let Some(of_segment) = bound.more_vectors(column.number) {
+            vectors.add(
+                commit,
+                segment,
+                &of_segment.index.record,
+                of_segment.reader()?,
+            )?;
+        }
+    }
+    Ok(vectors)
+}
+
+impl Vectors {
+    /// Appends the rows of a segment.
+    fn add(
+        &mut self,
+        commit: CommitView<'_>,
+        segment: &Segment,
+        record: &VectorRecord,
+        reader: Reader<'_>,
+    ) -> Result<()> {
         let mut first_row = 0u32;
         for extent in reader.extents() {
             let bytes = extent?;
             let rows = u32::try_from(bytes.len() / record.stride.max(1) as usize)
                 .map_err(|_| Error::damaged("an extent has too many vector rows"))?;
             let kept = commit.snapshot.keep(bytes);
-            blocks.push(VectorBlock {
+            self.blocks.push(VectorBlock {
                 segment: segment.id,
                 first_row,
                 rows,
@@ -118,25 +175,8 @@ pub(crate) fn vectors(commit: CommitView<'_>) -> Result<Vectors> {
             });
             first_row = first_row.saturating_add(rows);
         }
+        Ok(())
     }
-    Ok(Vectors {
-        model: meta.embedder.id.clone(),
-        dim: meta.embedder.dim,
-        codec: Codec::of(meta.embedder.codec)?,
-        blocks,
-        identity: commit.snapshot.identity(),
-    })
-}
-
-/// See [`crate::Kb::vectors_of`].
-pub(crate) fn vectors_of(commit: CommitView<'_>, column: &str) -> Result<Vectors> {
-    if column == BUILT_IN_VECTORS {
-        return vectors(commit);
-    }
-    Err(Error::InvalidArgument {
-        argument: "column",
-        reason: format!("there is no column of vectors {column:?}"),
-    })
 }
 
 /// See [`crate::Kb::vector_rows`].
@@ -146,6 +186,11 @@ pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<Ve
     }
     let mut found = Vec::new();
     for segment in &commit.catalog.segments {
+        let mut more = segment.records.more_vectors.iter();
+        let index = more.find(|index| index.number == of.column);
+        if of.column != BUILT_IN && index.is_none() {
+            continue;
+        }
         let chunks = segment.bind(commit.snapshot)?;
         let chunks = chunks.chunks();
         let mut current = None;
@@ -169,7 +214,7 @@ pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<Ve
                 document: path.clone(),
                 chunk_index: row - first,
                 is_deleted,
-                has_vector: true,
+                has_vector: index.is_none_or(|index| index.present.contains(row)),
             });
             current = Some((document, path, first));
         }

@@ -109,11 +109,18 @@ enum Scale {
     Titles,
     /// Documents that pass the operators of a query; nothing ranks them.
     Listed,
+    /// Hits of a vector that was given: the fused scores as they are.
+    Fused,
 }
 
 impl Calibration {
     /// For hits ranked by keyword or vector score.
     pub fn ranked(signals: &RelevanceSignals) -> Calibration {
+        if signals.has_given_vector {
+            return Calibration {
+                scale: Scale::Fused,
+            };
+        }
         with_weights(weights(signals), signals)
     }
 
@@ -133,11 +140,11 @@ impl Calibration {
     }
 
     /// Slope and constant: the logarithm of the odds of a hit is `slope * fused + constant`, and its score
-    /// `1 / (1 + e^-that)`. `None` for documents that are not ranked by their text.
+    /// `1 / (1 + e^-that)`. `None` for documents that are not ranked by their text, and for hits of a vector that was given.
     pub fn logistic(&self) -> Option<(f64, f64)> {
         match self.scale {
             Scale::Logistic { slope, constant } => Some((slope, constant)),
-            Scale::Titles | Scale::Listed => None,
+            Scale::Titles | Scale::Listed | Scale::Fused => None,
         }
     }
 
@@ -157,13 +164,15 @@ impl Calibration {
             }
             Scale::Titles => (0.5 + 0.5 * fused.clamp(0.0, 1.0)) as f32,
             Scale::Listed => 1.0,
+            Scale::Fused => fused.clamp(0.0, 1.0) as f32,
         }
     }
 }
 
 /// Judges an answer, in constant time, by the score of its best hit.
 pub fn judge(signals: &RelevanceSignals) -> Relevance {
-    if Calibration::ranked(signals).passes(signals.fused, RELEVANT_SCORE) {
+    let is_hit = signals.has_given_vector && signals.fused > 0.0;
+    if is_hit || Calibration::ranked(signals).passes(signals.fused, RELEVANT_SCORE) {
         Relevance::Relevant
     } else {
         Relevance::NothingRelevant

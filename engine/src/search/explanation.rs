@@ -21,7 +21,7 @@ pub struct Explanation {
     pub model_words_known: usize,
     /// Words of the query as the embedding model counts them.
     pub model_words: usize,
-    /// Id of the embedding model; of several files their ids, joined by `, `.
+    /// Id of the embedding model, of a column of another model what it says; of several files their ids, joined by `, `.
     pub model: String,
     /// Live chunks in all files, before filters.
     pub chunks: u64,

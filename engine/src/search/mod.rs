@@ -3,7 +3,7 @@
 //! | stage | modules | in -> out |
 //! |---|---|---|
 //! | request | `request`, `filters`, `options` | what a caller wants -> a checked [`Request`] |
-//! | plan | `plan`, `query`, `filter` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
+//! | plan | `plan`, `query`, `filter`, `given_vector` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
 //! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
 //! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
@@ -19,6 +19,7 @@ mod explanation;
 mod filter;
 mod filters;
 mod fuse;
+mod given_vector;
 mod options;
 mod pipeline;
 mod plan;

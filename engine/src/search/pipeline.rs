@@ -77,7 +77,8 @@ pub(crate) fn search(
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
-    if found.passages.is_empty() && warnings.is_empty() && !has_words(&request.query) {
+    let has_something = has_words(&request.query) || request.vector.is_some();
+    if found.passages.is_empty() && warnings.is_empty() && !has_something {
         warnings.push("nothing was searched: the query has no letter or digit".to_owned());
     }
     // An offset is returned also where deeper layers may turn out to have nothing.
@@ -369,9 +370,15 @@ fn explain(
     steps: Vec<Step>,
 ) -> Explanation {
     let statistics = sources.statistics();
-    let models = sources.files.iter();
+    let models = sources.files.iter().enumerate();
     let mut models: Vec<&str> = models
-        .map(|source| source.catalog.meta.embedder.id.as_str())
+        .map(|(file, source)| {
+            let columns = &source.catalog.vector_columns;
+            match columns.numbered(plan.vector(file).column) {
+                Some(column) => column.record.model.as_str(),
+                None => source.catalog.meta.embedder.id.as_str(),
+            }
+        })
         .collect();
     models.dedup();
     Explanation {

@@ -1,13 +1,9 @@
 //! Request -> plan: the analysed query, its embeddings, the rows that may match, how many candidates.
 
-use std::borrow::Cow;
-use std::path::Path;
-
 use roaring::RoaringBitmap;
 
 use crate::embed::{self, Embedder};
 use crate::error::{Error, Result};
-use crate::escape::escape_line;
 use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
@@ -17,15 +13,17 @@ use crate::search::filter::nothing_passes;
 use crate::search::filter::rows::Rows;
 use crate::search::filters::Filters;
 use crate::search::fuse::score::vector_weight;
+use crate::search::given_vector::{self, FileVector};
 use crate::search::options::{Mode, Scope};
 use crate::search::query::execute;
 use crate::search::query::option_words;
-use crate::search::query::parsed::{Operator, ParsedQuery};
+use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::retrieve::defined::Definitions;
-use crate::search::sources::{Source, Sources};
+use crate::search::sources::{Sources, file_name};
+use crate::store::vector_columns::BUILT_IN;
 
 /// Candidates for each wanted document, in [`Scope::Documents`].
 const CHUNKS_PER_DOCUMENT: usize = 4;
@@ -59,26 +57,19 @@ pub(crate) struct Plan<'b> {
     pub(crate) model_words: (usize, usize),
     /// The share of code among the chunks of code and prose, 0..1; 0 in a mode without vectors.
     pub(crate) code_share: f32,
+    /// Whether the request has a vector of its own: what its scores say of relevance is not known.
+    pub(crate) has_given_vector: bool,
     /// Whether documents are listed, because there is nothing to rank by.
     pub(crate) is_browse: bool,
     /// How vectors are compared.
     pub(crate) scan: Scan,
 }
 
-/// The query of the vector index of one file.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct FileVector {
-    /// `None` when the mode does not use vectors, this program does not have the model, or the model knows
-    /// no word of the query.
-    pub(crate) query: Option<VectorQuery>,
-    /// Weight of the vector score, 0..1.
-    pub(crate) weight: f32,
-}
-
 /// For a file without a vector score.
 static NO_VECTOR: FileVector = FileVector {
     query: None,
     weight: 0.0,
+    column: BUILT_IN,
 };
 
 impl Plan<'_> {
@@ -133,7 +124,7 @@ pub(crate) fn plan<'b>(
 ) -> Result<(Plan<'b>, TwoPhaseFilter<'b>)> {
     let mut rows = filtered(sources, &request.filters, warnings)?;
     option_words::take_as_text(&mut parsed, sources, &rows, analyser, warnings)?;
-    let phrases = if parsed.only_excludes() {
+    let phrases = if parsed.only_excludes() && request.vector.is_none() {
         warnings.push(
             "nothing was searched: the query only says what to leave out; add words to find, or a field \
              such as path:src"
@@ -163,14 +154,22 @@ pub(crate) fn plan<'b>(
         coverage: 0.0,
         model_words: (0, 0),
         code_share: 0.0,
+        has_given_vector: false,
         is_browse: false,
         scan: request.scan,
     };
-    plan.is_browse = plan.parsed.is_browse();
+    if request.vector.is_some() {
+        // Without words the vector alone ranks.
+        if !has_words(&plan.text) {
+            plan.mode = Mode::Semantic;
+        }
+    } else {
+        plan.is_browse = plan.parsed.is_browse();
+    }
     if plan.browses_documents() {
         return Ok((plan, filter));
     }
-    if request.mode != Mode::Semantic {
+    if plan.mode != Mode::Semantic {
         let segments = sources.keyword_segments()?;
         // Of the built-in model, whatever model the file has: they are about the query alone.
         let query = KeywordQuery::weighted(
@@ -184,8 +183,14 @@ pub(crate) fn plan<'b>(
         plan.definitions = Definitions::find(&plan.text, sources)?;
         plan.keyword_query = Some(query);
     }
-    if request.mode != Mode::Keyword {
-        add_vectors(&mut plan, sources, warnings)?;
+    match &request.vector {
+        Some(vector) => add_given(&mut plan, vector, request, sources)?,
+        None => {
+            given_vector::check_embedded(request, sources)?;
+            if plan.mode != Mode::Keyword {
+                add_vectors(&mut plan, sources, warnings)?;
+            }
+        }
     }
     // `"to be or not to be"`: neither index knows any of these words, but texts contain them. Excluded
     // phrases and fields do not make a list of a query whose plain words are unknown.
@@ -267,6 +272,25 @@ fn searched_part<'q>(query: &'q str, warnings: &mut Vec<String>) -> &'q str {
         .unwrap_or_default()
 }
 
+/// Compares the vector that is given. Like an embedding of words that the model all knows, it has its full weight.
+fn add_given(
+    plan: &mut Plan<'_>,
+    vector: &[f32],
+    request: &Request,
+    sources: &Sources<'_>,
+) -> Result<()> {
+    let weight = if plan.mode == Mode::Semantic {
+        1.0
+    } else {
+        plan.code_share = sources.code_share()?;
+        vector_weight(1.0, plan.code_share)
+    };
+    plan.vectors = given_vector::queries(vector, request, sources, weight)?;
+    plan.coverage = 1.0;
+    plan.has_given_vector = true;
+    Ok(())
+}
+
 fn add_vectors(
     plan: &mut Plan<'_>,
     sources: &Sources<'_>,
@@ -321,6 +345,7 @@ fn add_vectors(
         plan.vectors.push(FileVector {
             query: asked,
             weight,
+            column: BUILT_IN,
         });
         embedding = Some((&record.id, vector));
     }
@@ -328,15 +353,6 @@ fn add_vectors(
         plan.mode = Mode::Keyword;
     }
     Ok(())
-}
-
-/// How a warning names one of `count` files.
-fn file_name(source: &Source<'_>, count: usize) -> Cow<'static, str> {
-    let name = source.path.and_then(Path::file_name).filter(|_| count > 1);
-    match name {
-        Some(name) => escape_line(&name.to_string_lossy()).into_owned().into(),
-        None => "the file".into(),
-    }
 }
 
 /// The embedding of a query.

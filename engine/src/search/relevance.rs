@@ -28,6 +28,9 @@ pub struct RelevanceSignals {
     pub coverage: f32,
     /// Live chunks in all files, before filters.
     pub chunks: u64,
+    /// Whether the vector of the request was given: what scores of its model say is not known, so the fused scores are
+    /// the scores, and every hit is relevant.
+    pub has_given_vector: bool,
 }
 
 impl RelevanceSignals {

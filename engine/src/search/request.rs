@@ -273,7 +273,12 @@ impl Request {
     /// [`Error::InvalidArgument`] when the query is blank or a number is out of range.
     pub fn validate(&self) -> Result<()> {
         let invalid = |argument, reason| Err(Error::InvalidArgument { argument, reason });
-        if self.query.trim().is_empty() {
+        if self.vector.is_some() && matches!(self.mode, Mode::Keyword | Mode::Title) {
+            let mode = self.mode.name();
+            let reason = format!("{mode} mode does not search vectors; take hybrid or semantic");
+            return invalid("vector", reason);
+        }
+        if self.query.trim().is_empty() && self.vector.is_none() {
             let reason = "it is empty; give at least one word".to_owned();
             return invalid("query", reason);
         }

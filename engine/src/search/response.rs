@@ -59,7 +59,8 @@ pub struct Hit {
     pub part: Option<PartAddress>,
     /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
     /// answer and the best hit of a question that the file has no answer to are equally likely.
-    /// [`Mode::Title`]: .5 or more; a query of operators alone: 1.
+    /// [`Mode::Title`]: .5 or more; a query of operators alone: 1; a request with a [vector](crate::Request::vector): the
+    /// fused score.
     pub score: f32,
     /// What the hits are ranked by: the weighted mean of both parts, or the one part that the mode has,
     /// 0..1, and the [`bonuses`](Hit::bonuses), which may take it above 1; in [`Mode::Title`] how well

@@ -1,5 +1,6 @@
 //! The files that one request searches, as one list of segments.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -7,6 +8,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::error::{Error, Result};
+use crate::escape::escape_line;
 use crate::index::keyword::{QuerySegment, Statistics};
 use crate::progress::Reporter;
 use crate::store::documents::DocumentRecord;
@@ -208,6 +210,15 @@ impl<'b> Sources<'b> {
         let file = self.file_of(address.segment);
         let record = self.document(file, chunk.document)?;
         Ok((record.path, chunk.at.span.start, file))
+    }
+}
+
+/// How a warning names one of `count` files.
+pub(crate) fn file_name(source: &Source<'_>, count: usize) -> Cow<'static, str> {
+    let name = source.path.and_then(Path::file_name).filter(|_| count > 1);
+    match name {
+        Some(name) => escape_line(&name.to_string_lossy()).into_owned().into(),
+        None => "the file".into(),
     }
 }
 

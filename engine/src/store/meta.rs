@@ -1,5 +1,5 @@
 //! Facts about the whole file: the rows `meta`, `manifest`, `seal`, `settings` and `trigrams` of
-//! table `kb`.
+//! table `kb`; table `vectors` beside it.
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -11,6 +11,8 @@ use crate::error::{Error, Result};
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::tables;
 use crate::types::{DocumentId, SegmentId};
+
+pub mod vector_columns;
 
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;

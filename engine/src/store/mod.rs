@@ -19,3 +19,4 @@ pub mod skipped;
 pub mod tables;
 
 pub use documents::{parts, symbols};
+pub use meta::vector_columns;

@@ -11,7 +11,10 @@ use crate::error::{Error, Result};
 use crate::store::{deleted, facets, tables};
 use crate::types::SegmentId;
 
-const SEGMENT_VERSION: u8 = 2;
+const SEGMENT_VERSION: u8 = 3;
+
+/// Version of the records of segments without vectors of other models.
+const BARE_VERSION: u8 = 2;
 
 /// Version of the records of segments that were written before 0.10: with the rows of chunks in column 1, which is
 /// why a program that knows no other shall refuse the newer ones.
@@ -32,6 +35,30 @@ pub struct SegmentRecord {
     pub text_index: Vec<u8>,
     /// Record of the vector index, in its own versioned form.
     pub vector_index: Vec<u8>,
+    /// Vectors of other models, by ascending number; only those that some row has.
+    pub more_vectors: Vec<MoreVectors>,
+}
+
+/// The vectors of one column in a segment.
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+pub struct MoreVectors {
+    /// Number of the column.
+    pub number: u16,
+    /// Record of their vector index, in its own versioned form.
+    pub vector_index: Vec<u8>,
+    /// Rows with a vector: a roaring bitmap, portable format.
+    pub present: Vec<u8>,
+}
+
+/// Versions 1 and 2 of the row.
+#[derive(Debug, SchemaRead, SchemaWrite)]
+struct BareRecord {
+    rows: u32,
+    documents: u32,
+    text_bytes: u64,
+    columns: Vec<ColumnRecord>,
+    text_index: Vec<u8>,
+    vector_index: Vec<u8>,
 }
 
 impl SegmentRecord {
@@ -45,17 +72,46 @@ impl SegmentRecord {
         let row = snapshot
             .get(&table, Key::U64(u64::from(segment.0)))?
             .ok_or_else(missing)?;
+        SegmentRecord::decode(&row)
+    }
+
+    fn decode(row: &[u8]) -> Result<SegmentRecord> {
         let version = match row.first() {
-            Some(&WHOLE_ROWS_VERSION) => WHOLE_ROWS_VERSION,
-            _ => SEGMENT_VERSION,
+            Some(&version @ (WHOLE_ROWS_VERSION | BARE_VERSION)) => version,
+            _ => return decode_record("a segment", SEGMENT_VERSION, row),
         };
-        decode_record("a segment", version, &row)
+        let bare: BareRecord = decode_record("a segment", version, row)?;
+        Ok(SegmentRecord {
+            rows: bare.rows,
+            documents: bare.documents,
+            text_bytes: bare.text_bytes,
+            columns: bare.columns,
+            text_index: bare.text_index,
+            vector_index: bare.vector_index,
+            more_vectors: Vec::new(),
+        })
+    }
+
+    /// The row: in the older version, which more programs read, where that says all.
+    fn encode(&self) -> Result<Vec<u8>> {
+        if !self.more_vectors.is_empty() {
+            return encode_record(SEGMENT_VERSION, self);
+        }
+        let bare = BareRecord {
+            rows: self.rows,
+            documents: self.documents,
+            text_bytes: self.text_bytes,
+            columns: self.columns.clone(),
+            text_index: self.text_index.clone(),
+            vector_index: self.vector_index.clone(),
+        };
+        encode_record(BARE_VERSION, &bare)
     }
 
     /// Writes the record.
     #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
-        let row = encode_record(SEGMENT_VERSION, self)?;
+        let row = self.encode()?;
         transaction.put(tables::SEGMENTS, Key::U64(u64::from(segment.0)), &row)
     }
 }
@@ -67,4 +123,41 @@ pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<(
     transaction.delete_table(&tables::segment_table(segment))?;
     facets::remove_segment(transaction, segment)?;
     deleted::remove(transaction, segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_vectors_of_other_models_need_the_new_version() {
+        let mut record = SegmentRecord {
+            rows: 3,
+            documents: 1,
+            text_bytes: 900,
+            columns: Vec::new(),
+            text_index: vec![1, 2],
+            vector_index: vec![3],
+            more_vectors: Vec::new(),
+        };
+        let bare = record.encode().unwrap();
+        assert_eq!(bare.first(), Some(&BARE_VERSION));
+        assert_eq!(SegmentRecord::decode(&bare).unwrap(), record);
+        record.more_vectors.push(MoreVectors {
+            number: 7,
+            vector_index: vec![4],
+            present: vec![5, 6],
+        });
+        let row = record.encode().unwrap();
+        assert_eq!(row.first(), Some(&SEGMENT_VERSION));
+        assert_eq!(SegmentRecord::decode(&row).unwrap(), record);
+        // What the older version has comes first, as it was.
+        assert_eq!(row[1..bare.len()], bare[1..]);
+        for len in 0..row.len() {
+            assert!(SegmentRecord::decode(&row[..len]).is_err(), "{len}");
+        }
+        let other = [&[SEGMENT_VERSION + 1], &row[1..]].concat();
+        let error = SegmentRecord::decode(&other).unwrap_err();
+        assert_eq!(error.code(), "FORMAT_UNSUPPORTED");
+    }
 }

@@ -38,9 +38,12 @@ pub const DELETED: &str = "deleted";
 /// `skipped`: path -> a file of a root that was read and left out.
 pub const SKIPPED: &str = "skipped";
 
+/// `vectors`: number of a column of vectors of another model -> what it is; 0: the default one.
+pub const VECTORS: &str = "vectors";
+
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 11] = [
+pub const ALL: [&str; 12] = [
     KB,
     DOCS,
     DOC_BY_PATH,
@@ -52,6 +55,7 @@ pub const ALL: [&str; 11] = [
     SEGMENTS,
     DELETED,
     SKIPPED,
+    VECTORS,
 ];
 
 /// Name of the table that holds the extents of a segment.
@@ -71,3 +75,18 @@ pub const TEXT_DICTIONARY: ColumnId = ColumnId(4);
 pub const CHUNK_HEADS: ColumnId = ColumnId(5);
 /// Blocks of chunk rows: document, end, first line, last line.
 pub const CHUNK_BLOCKS: ColumnId = ColumnId(6);
+
+/// The columns of a segment that hold the vectors of column `number` begin here: what is column 32 for the built-in
+/// model is this plus 32.
+pub fn vector_columns_base(number: u16) -> u16 {
+    number.saturating_mul(VECTOR_COLUMN_STEP)
+}
+
+/// Which column of vectors a column of a segment belongs to, and what it would be for the built-in model.
+pub fn vector_column_of(column: ColumnId) -> (u16, ColumnId) {
+    let number = column.0 / VECTOR_COLUMN_STEP;
+    (number, ColumnId(column.0 % VECTOR_COLUMN_STEP))
+}
+
+/// From one column of vectors to the next.
+const VECTOR_COLUMN_STEP: u16 = 256;

@@ -100,7 +100,7 @@ fn check_segment(
         ));
     }
     reporter.check()?;
-    vectors::check(context, problems)?;
+    vectors::check(context, &bound, problems)?;
     let checked = trigrams::check(context, &bound, problems, reporter);
     problems.unless_damaged(|| format!("trigrams of {}", context.location()), checked)?;
     Ok(rows.text_bytes)

@@ -1,11 +1,14 @@
 //! A segment as its records tell it: columns, sums, what is deleted.
 
+use crate::catalog::MoreVectorIndex;
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
 use crate::container::column::{ColumnId, ColumnRecord};
 use crate::error::Result;
 use crate::index::{keyword, trigram, vector};
+use crate::store::vector_columns::BUILT_IN;
 use crate::store::{blocks, chunks, tables};
+use crate::types::Metric;
 
 /// Compares the record of a segment with those of its indexes, of its columns and of the file.
 ///
@@ -42,7 +45,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
     }
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
-    for (number, width, rows) in [
+    let mut expected = vec![
         (tables::CHUNKS, chunks::WHOLE_ROW_BYTES, Some(rows)),
         (
             tables::CHUNK_HEADS,
@@ -65,7 +68,18 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         (trigram::UNITS, trigram::UNIT_ROW_BYTES, None),
         (trigram::BLOCKS, trigram::BLOCK_ROW_BYTES, None),
         (trigram::LISTS, 0, None),
-    ] {
+    ];
+    for index in &records.more_vectors {
+        expected.extend(columns_of(index));
+    }
+    let is_expected = |column: u16| expected.iter().any(|(number, ..)| number.0 == column);
+    for column in columns.iter().map(|column| column.column) {
+        let (number, _) = tables::vector_column_of(ColumnId(column));
+        if number != BUILT_IN && !is_expected(column) {
+            wrong.push(format!("column {column} is of no column of vectors"));
+        }
+    }
+    for (number, width, rows) in expected {
         let is_right = |column: &ColumnRecord| {
             let len_bytes = rows.map(|rows| u64::from(rows) * u64::from(width));
             column.width == width
@@ -103,6 +117,22 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
         problems.add(format!("{}: {what}", context.location()));
     }
     Ok(())
+}
+
+/// The columns of vectors of another model: number, bytes of a row, rows.
+fn columns_of(index: &MoreVectorIndex) -> Vec<(ColumnId, u32, Option<u32>)> {
+    let record = &index.record;
+    let block_bytes = vector::sign_bits::block_bytes(record.dim);
+    let blocks = vector::sign_bits::blocks(record.rows);
+    let mut columns = vec![
+        (index.column(vector::ROWS), record.stride, Some(record.rows)),
+        (index.column(vector::CODES), block_bytes, Some(blocks)),
+    ];
+    if index.metric == Metric::L2 {
+        let norms = index.column(vector::NORMS);
+        columns.push((norms, vector::NORM_BYTES as u32, Some(record.rows)));
+    }
+    columns
 }
 
 /// Compares what a segment holds, what of it is deleted, and what its documents say.

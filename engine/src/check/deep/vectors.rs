@@ -1,8 +1,9 @@
 //! Vectors: rows are padded with zeros, and their codes are their signs.
 
+use crate::catalog::{BoundSegment, BoundVectors};
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{CODES, ROWS};
 
@@ -10,12 +11,39 @@ use crate::index::vector::{CODES, ROWS};
 ///
 /// # Errors
 /// Those that tell nothing about the file.
-pub(super) fn check(context: &Context<'_>, problems: &mut Problems) -> Result<()> {
+pub(super) fn check(
+    context: &Context<'_>,
+    bound: &BoundSegment<'_>,
+    problems: &mut Problems,
+) -> Result<()> {
     let read = context.column(ROWS).and_then(|rows| {
         let codes = context.column(CODES)?;
         let record = &context.segment.records.vectors;
         Reader::new(record, rows.view(), codes.view())?.check()
     });
     let place = || format!("vectors of {}", context.location());
-    problems.unless_damaged(place, read).map(|_| ())
+    problems.unless_damaged(place, read)?;
+    for of_column in bound.all_more_vectors() {
+        let number = of_column.index.number;
+        let place = || format!("column of vectors {number} of {}", context.location());
+        problems.unless_damaged(place, check_more(of_column))?;
+    }
+    Ok(())
+}
+
+/// Vectors of another model: also, rows of chunks without a vector are zeros.
+fn check_more(vectors: &BoundVectors<'_>) -> Result<()> {
+    let (index, reader) = (vectors.index, vectors.reader()?);
+    reader.check()?;
+    for row in 0..index.record.rows {
+        let is_present = index.present.contains(row);
+        let norm = reader.norm(row)?;
+        let is_zero = norm == 0.0 && reader.row(row)?.iter().all(|byte| *byte == 0);
+        if !is_present && !is_zero {
+            return Err(Error::damaged(format!(
+                "row {row} has a vector, which its segment does not say"
+            )));
+        }
+    }
+    Ok(())
 }

@@ -11,5 +11,6 @@ pub(crate) mod open_writer;
 pub(crate) mod page_check;
 pub(crate) mod panic_guard;
 pub(crate) mod retained;
+pub(crate) mod spool;
 pub(crate) mod transaction;
 pub(crate) mod writer;

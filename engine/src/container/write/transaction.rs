@@ -2,7 +2,7 @@
 
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
-use crate::container::layout::column::{ColumnId, ExtentSink, MAX_ITEM_BYTES};
+use crate::container::layout::column::{ColumnId, ColumnRecord, ExtentSink, MAX_ITEM_BYTES};
 use crate::container::layout::extent::{extent_key, segment_table_name, value_len, write_extent};
 use crate::container::layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::container::write::open_writer::OpenWriter;
@@ -118,6 +118,20 @@ impl Transaction<'_> {
         }
         let table = TableDefinition::<u64, &[u8]>::new(table);
         self.run(|changes| changes.delete_table(table).map_err(from_redb))
+    }
+
+    /// Removes the extents of a column of a segment.
+    ///
+    /// # Errors
+    /// [`Error::Storage`], [`Error::Damaged`].
+    pub fn remove_column(&mut self, segment: SegmentId, column: &ColumnRecord) -> Result<()> {
+        let table = segment_table_name(segment);
+        for (number, payload_len) in (0u32..).zip(&column.payload_lens) {
+            self.dropped_bytes += value_len(*payload_len as usize).unwrap_or(0) as u64;
+            let key = extent_key(ColumnId(column.column), number);
+            self.remove(&table, Key::U64(key))?;
+        }
+        Ok(())
     }
 
     /// Makes the changes durable and visible, all at once, and returns the number of the commit.

@@ -21,4 +21,6 @@ pub use knn::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_resc
 pub use knn::segments::{KnnSegment, Neighbor};
 #[cfg(feature = "testing")]
 pub use record::CODEC_I4;
-pub use record::{CODEC_I8, CODES, Codec, ROWS, VectorRecord, check_codec, stride};
+pub use record::{
+    CODEC_I8, CODES, Codec, NORM_BYTES, NORMS, ROWS, VectorRecord, check_codec, stride,
+};

@@ -3,6 +3,7 @@
 use super::kernels::layout::{GROUP_DIMS, GROUPS_AT_ONCE, OneQuery, TABLE_LIMIT};
 use super::quantise::{I4_STEP, LEVELS, quantise};
 use super::record::{CODEC_I4, stride};
+use crate::types::Metric;
 
 /// A query vector, quantised for the rows and the sign bits of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,16 +16,40 @@ pub struct Query {
     tables: Vec<u8>,
     /// Factor from the integer product with a row of signed bytes to the cosine.
     scale: f32,
+    /// The same to the dot product, without rounding: vectors that are not of unit length have any scale.
+    factor: f64,
+    /// Squared length of the vector.
+    norm: f64,
+    /// How rows are compared with it.
+    metric: Metric,
 }
+
+/// [`LEVELS`] in full precision.
+const LEVELS_F64: f64 = 127.0;
+
+/// The largest norm in units of keys; twice that is a key still.
+const NORM_LIMIT: f64 = 4e18;
 
 impl Query {
     /// Quantises a unit vector for rows stored with `range`. The scale of the query is its own
     /// largest component divided by 127. `None` for the zero vector, which is near nothing.
     pub fn new(vector: &[f32], range: f32) -> Option<Query> {
+        Query::by(Metric::Cosine, vector, range)
+    }
+
+    /// As [`Query::new`], for rows that are compared by that metric: by dot product and distance also of vectors of
+    /// other lengths, the zero vector among them.
+    pub fn by(metric: Metric, vector: &[f32], range: f32) -> Option<Query> {
         let largest = vector
             .iter()
             .fold(0.0f32, |largest, x| largest.max(x.abs()));
-        if largest == 0.0 || !largest.is_finite() {
+        let largest = match metric {
+            _ if largest > 0.0 => largest,
+            Metric::Cosine => return None,
+            // Bytes of zero on any scale.
+            Metric::Dot | Metric::L2 => 1.0,
+        };
+        if !largest.is_finite() {
             return None;
         }
         let width = stride(u32::try_from(vector.len()).ok()?) as usize;
@@ -35,7 +60,44 @@ impl Query {
             row,
             tables: sign_tables(vector, width),
             scale: largest / LEVELS * (range / LEVELS),
+            factor: f64::from(largest) / LEVELS_F64 * (f64::from(range) / LEVELS_F64),
+            norm: vector.iter().map(|x| f64::from(*x) * f64::from(*x)).sum(),
+            metric,
         })
+    }
+
+    /// How rows are compared with it.
+    pub fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// Factor from the integer product with a row of a codec to the dot product.
+    fn factor(&self, codec: u8) -> f64 {
+        match codec {
+            CODEC_I4 => self.factor * (f64::from(I4_STEP) / 2.0),
+            _ => self.factor,
+        }
+    }
+
+    /// What a key must exceed for the row to answer: by cosine 0, by the other metrics every row answers.
+    pub(super) fn floor(&self) -> i64 {
+        match self.metric {
+            Metric::Cosine => 0,
+            Metric::Dot | Metric::L2 => i64::MIN,
+        }
+    }
+
+    /// What rows are ranked by: the integer product, by distance less half the squared length of the row in the same
+    /// unit, which orders rows as `dot(q, x) - |x|^2 / 2` does, and so as `-|q - x|^2`.
+    pub(super) fn key(&self, codec: u8, product: i32, norm: f32) -> i64 {
+        let key = i64::from(product);
+        match self.metric {
+            Metric::Cosine | Metric::Dot => key,
+            Metric::L2 => {
+                let norm = f64::from(norm) / (2.0 * self.factor(codec));
+                key - norm.round().clamp(0.0, NORM_LIMIT) as i64
+            }
+        }
     }
 
     /// The signed bytes, a multiple of 64.
@@ -70,8 +132,29 @@ impl Query {
         product[0]
     }
 
-    /// The score of an integer product with a row of that codec: the cosine, clamped to 0..=1.
-    pub fn score(&self, codec: u8, product: i32) -> f32 {
+    /// The score of a row of that codec by its key, 0..=1: by cosine the integer product stands for the cosine, which
+    /// is clamped; see [`Metric`] for the others.
+    pub fn score(&self, codec: u8, key: impl Into<i64>) -> f32 {
+        let key = key.into();
+        match self.metric {
+            Metric::Cosine => self.cosine(codec, key),
+            Metric::Dot => {
+                let dot = key as f64 * self.factor(codec);
+                let score = if dot < 0.0 {
+                    0.5 / (1.0 - dot)
+                } else {
+                    1.0 - 0.5 / (1.0 + dot)
+                };
+                score as f32
+            }
+            Metric::L2 => {
+                let distance = self.norm - 2.0 * self.factor(codec) * key as f64;
+                (1.0 / (1.0 + distance.max(0.0))) as f32
+            }
+        }
+    }
+
+    fn cosine(&self, codec: u8, product: i64) -> f32 {
         let scale = match codec {
             CODEC_I4 => self.scale * (f32::from(I4_STEP) / 2.0),
             _ => self.scale,
@@ -92,7 +175,8 @@ fn sign_tables(vector: &[f32], width: usize) -> Vec<u8> {
     let count = (width / GROUP_DIMS).next_multiple_of(GROUPS_AT_ONCE);
     let most = usize::from(u16::MAX) / count.max(1);
     let limit = u8::try_from(most).map_or(TABLE_LIMIT, |most| most.min(TABLE_LIMIT));
-    let scale = f32::from(limit) / widest;
+    // Of the zero vector all sums are 0.
+    let scale = f32::from(limit) / widest.max(f32::MIN_POSITIVE);
     let mut tables = Vec::with_capacity(32 * count);
     for group in groups() {
         let smallest: f32 = group.iter().filter(|x| **x < 0.0).sum();

@@ -5,8 +5,9 @@ use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use super::kernels::prefetch::prefetch;
 use super::quantise::{as_signed, nibbles, to_i4};
 use super::query::Query;
-use super::record::{CODEC_I4, Codec, VectorRecord, stride};
+use super::record::{CODEC_I4, Codec, NORM_BYTES, VectorRecord, stride};
 use super::sign_bits::{Block, block_bytes, blocks};
+use crate::container::codec::array_at;
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 
@@ -27,6 +28,8 @@ pub struct Reader<'a> {
     stride: usize,
     /// The quantiser.
     range: f32,
+    /// Squared lengths of the vectors, of a column that is compared by distance.
+    norms: Option<ColumnView<'a>>,
 }
 
 /// The numbers that the bytes of a row stand for; `scale` is that of a signed byte.
@@ -88,6 +91,25 @@ impl<'a> Reader<'a> {
             dim: record.dim,
             stride: record.stride as usize,
             range: record.range,
+            norms: None,
+        })
+    }
+
+    /// The same with the squared lengths of the vectors, which comparing by distance needs.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there are not as many of them as rows.
+    pub fn with_norms(self, norms: ColumnView<'a>) -> Result<Reader<'a>> {
+        if norms.len_bytes() != u64::from(self.count) * NORM_BYTES as u64 {
+            return Err(Error::damaged(format!(
+                "a vector index of {} rows has {} bytes of norms",
+                self.count,
+                norms.len_bytes()
+            )));
+        }
+        Ok(Reader {
+            norms: Some(norms),
+            ..self
         })
     }
 
@@ -176,10 +198,58 @@ impl<'a> Reader<'a> {
     /// [`Error::Damaged`] when a row does not exist or the query has another width.
     pub fn scores(&self, query: &Query, rows: &[u32]) -> Result<Vec<f32>> {
         let mut scores = Vec::with_capacity(rows.len());
-        self.products(query, rows.iter().copied(), |_, product| {
-            scores.push(query.score(self.codec, product));
+        self.keys(query, rows.iter().copied(), |_, key| {
+            scores.push(query.score(self.codec, key));
         })?;
         Ok(scores)
+    }
+
+    /// Calls `each` with the key of each of some rows: see [`Query::key`].
+    pub(super) fn keys(
+        &self,
+        query: &Query,
+        rows: impl Iterator<Item = u32>,
+        mut each: impl FnMut(u32, i64),
+    ) -> Result<()> {
+        let mut norms = self.norm_cursor();
+        let mut failed = Ok(());
+        self.products(query, rows, |row, product| {
+            match norm_at(norms.as_mut(), u64::from(row)) {
+                Ok(norm) => each(row, query.key(self.codec, product, norm)),
+                Err(error) => failed = Err(error),
+            }
+        })?;
+        failed
+    }
+
+    /// The keys of a block of 64 by its products; of rows that are not there they mean nothing.
+    pub(super) fn block_keys(
+        &self,
+        norms: &mut Option<Cursor<'a>>,
+        query: &Query,
+        block: u32,
+        products: &[i32; BLOCK_ROWS],
+        keys: &mut [i64; BLOCK_ROWS],
+    ) -> Result<()> {
+        let first = u64::from(block) * BLOCK_ROWS as u64;
+        let rows = (first..u64::from(self.count)).zip(products.iter().zip(keys));
+        for (row, (product, key)) in rows {
+            *key = query.key(self.codec, *product, norm_at(norms.as_mut(), row)?);
+        }
+        Ok(())
+    }
+
+    /// A cursor over the norms; `None` where there are none.
+    pub(super) fn norm_cursor(&self) -> Option<Cursor<'a>> {
+        self.norms.map(|norms| Cursor::new(norms, NORM_BYTES))
+    }
+
+    /// The squared length of a vector; 0 where lengths are not stored.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is no such row.
+    pub fn norm(&self, row: u32) -> Result<f32> {
+        norm_at(self.norm_cursor().as_mut(), u64::from(row))
     }
 
     /// Calls `each` with the integer product of each of some rows.
@@ -317,6 +387,21 @@ impl<'a> Reader<'a> {
             return Err("has a number below -127");
         }
         Ok(())
+    }
+}
+
+/// The norm of a row; 0 where there are none.
+fn norm_at(norms: Option<&mut Cursor<'_>>, row: u64) -> Result<f32> {
+    let Some(norms) = norms else {
+        return Ok(0.0);
+    };
+    let norm = f32::from_le_bytes(array_at(norms.from(row)?, 0)?);
+    if norm.is_finite() && norm >= 0.0 {
+        Ok(norm)
+    } else {
+        Err(Error::damaged(format!(
+            "row {row} has a squared length of {norm}"
+        )))
     }
 }
 

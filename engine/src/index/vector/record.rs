@@ -12,6 +12,13 @@ pub const ROWS: ColumnId = ColumnId(32);
 /// Column of the sign bits, in blocks of 64 rows: see [`super::sign_bits`].
 pub const CODES: ColumnId = ColumnId(34);
 
+/// Column of the squared lengths of the vectors before they were quantised, f32 each: only of columns of other models
+/// that are compared by distance.
+pub const NORMS: ColumnId = ColumnId(44);
+
+/// Bytes of a row of [`NORMS`].
+pub const NORM_BYTES: usize = 4;
+
 /// Codec number of signed bytes with one scale for the whole file.
 pub const CODEC_I8: u8 = 1;
 /// Codec number of nibbles, made from signed bytes by [`super::quantise::to_i4`].

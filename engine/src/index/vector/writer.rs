@@ -5,7 +5,7 @@ use super::reader::Reader;
 use super::record::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes};
 use super::sign_bits::{Block, block_bytes};
 use crate::container::column::{
-    ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
+    ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
@@ -28,10 +28,16 @@ pub struct Writer {
 impl Writer {
     /// A writer of vectors of `dim` numbers, quantised with `range` and stored in `codec`.
     pub fn new(segment: SegmentId, codec: u8, dim: u32, range: f32) -> Writer {
+        Writer::at(0, segment, codec, dim, range)
+    }
+
+    /// The same into columns whose numbers are larger by `base`: those of the vectors of another model.
+    pub fn at(base: u16, segment: SegmentId, codec: u8, dim: u32, range: f32) -> Writer {
         let stride = row_bytes(codec, dim);
+        let column = |column: ColumnId| ColumnId(base.saturating_add(column.0));
         Writer {
-            rows: ColumnWriter::rows(segment, ROWS, stride, SCATTERED_ORDER),
-            codes: ColumnWriter::rows(segment, CODES, block_bytes(dim), MAX_ORDER),
+            rows: ColumnWriter::rows(segment, column(ROWS), stride, SCATTERED_ORDER),
+            codes: ColumnWriter::rows(segment, column(CODES), block_bytes(dim), MAX_ORDER),
             block: Block::new(dim),
             record: VectorRecord {
                 codec,
@@ -64,6 +70,12 @@ impl Writer {
         let pushed = self.push_stored(sink, &bytes);
         self.bytes = bytes;
         pushed
+    }
+
+    /// Appends a row of zeros: of a chunk that has no vector.
+    pub fn push_absent(&mut self, sink: &mut dyn ExtentSink) -> Result<()> {
+        let zeros = vec![0; self.record.stride as usize];
+        self.push_stored(sink, &zeros)
     }
 
     /// Appends a row that is encoded already.

@@ -7,11 +7,13 @@ use crate::error::{Error, Result};
 use crate::ingest::segment::live_documents::LiveDocuments;
 use crate::ingest::segment::merge_policy::{self, Limit, Size};
 use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
+use crate::ingest::segment::more_vectors::ColumnMove;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents;
 use crate::store::meta::{Manifest, Settings};
 use crate::store::segments;
+use crate::store::vector_columns::VectorColumns;
 use crate::types::SegmentId;
 
 /// Merges segments of `base`, which `writer` has open, until few enough are left or the limit is
@@ -102,10 +104,12 @@ fn merge_some(
     manifest
         .segments
         .retain(|live| !chosen.contains(&SegmentId(*live)));
+    let columns: Vec<ColumnMove> = unmoved(&catalog.vector_columns);
     let encoding = SegmentEncoding {
         compression: Compression::Fast,
         codec: catalog.meta.embedder.codec,
         has_trigrams: !Settings::read(snapshot)?.without_trigrams,
+        more_vectors: &columns,
     };
     let sample = merge_writer::dictionary_sample(&bound)?;
     let mut writer = MergeWriter::new(number, &bound, encoding, sample.as_ref(), reporter)?;
@@ -132,6 +136,16 @@ fn merge_some(
         segments::remove(transaction, *segment)?;
     }
     manifest.write(transaction)
+}
+
+/// Columns of vectors that keep number and codec.
+fn unmoved(columns: &VectorColumns) -> Vec<ColumnMove> {
+    let columns = columns.list.iter();
+    let unmoved = columns.map(|column| ColumnMove {
+        from: column.number,
+        to: column.clone(),
+    });
+    unmoved.collect()
 }
 
 /// How far a merge is.

@@ -18,7 +18,7 @@ mod samples;
 mod seal;
 mod session;
 mod source_info;
-mod vectors;
+pub(crate) mod vectors;
 mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};

@@ -8,6 +8,7 @@ use crate::index::keyword::KeywordRecord;
 use crate::index::trigram::builder::SearchedText;
 use crate::index::trigram::merge_builder::MergeBuilder;
 use crate::index::vector;
+use crate::ingest::segment::more_vectors::MergedVectors;
 use crate::store::block_writer::BlockWriter;
 use crate::store::chunks::ChunkWriter;
 use crate::store::segments::SegmentRecord;
@@ -30,6 +31,8 @@ pub(super) struct SegmentColumns<'a> {
     pub(super) blocks: BlockWriter,
     /// One vector a chunk.
     pub(super) vectors: vector::writer::Writer,
+    /// Vectors of other models; only merges have any.
+    pub(super) more_vectors: MergedVectors,
     /// Which trigrams the text has; `None`: the segment gets none.
     pub(super) trigrams: Option<MergeBuilder<'a>>,
     /// Documents so far.
@@ -61,6 +64,8 @@ impl SegmentColumns<'_> {
         columns.extend(keyword_index.columns().map(ColumnRecord::clone));
         let (vector_index, vector_columns) = self.vectors.finish(transaction)?;
         columns.extend(vector_columns);
+        let (more_vectors, more_columns) = self.more_vectors.finish(transaction)?;
+        columns.extend(more_columns);
         if let Some(trigrams) = self.trigrams {
             let trigram_columns = trigrams.finish(self.segment, transaction, check)?;
             columns.extend(trigram_columns.into_iter().flatten());
@@ -73,6 +78,7 @@ impl SegmentColumns<'_> {
             columns,
             text_index: keyword_index.encode()?,
             vector_index: vector_index.encode()?,
+            more_vectors,
         })
     }
 }

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::index::trigram::merge_builder::{MergeBuilder, OldRow};
 use crate::index::{keyword, vector};
 use crate::ingest::segment::columns::{SegmentColumns, searched_text};
+use crate::ingest::segment::more_vectors::{ColumnMove, MergedVectors};
 use crate::progress::Reporter;
 use crate::store::block_writer::{BlockWriter, Compression, TextSample};
 use crate::store::blocks::BlockReader;
@@ -53,13 +54,16 @@ pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample
 
 /// How a merged segment is stored.
 #[derive(Debug, Clone, Copy)]
-pub struct SegmentEncoding {
+pub struct SegmentEncoding<'e> {
     /// Compression of the text.
     pub compression: Compression,
     /// Codec of the vectors: that of the segments, or nibbles for signed bytes.
     pub codec: u8,
     /// Whether it gets trigrams.
     pub has_trigrams: bool,
+    /// Columns of vectors of other models that are taken along, by ascending number in the new segment; their codec
+    /// as that of the others.
+    pub more_vectors: &'e [ColumnMove],
 }
 
 /// Writes one segment from documents of others.
@@ -120,7 +124,7 @@ impl<'b> MergeWriter<'b> {
     pub(crate) fn new(
         segment: SegmentId,
         bound: &'b [BoundSegment<'b>],
-        encoding: SegmentEncoding,
+        encoding: SegmentEncoding<'_>,
         sample: Option<&TextSample>,
         reporter: &Reporter<'_>,
     ) -> Result<MergeWriter<'b>> {
@@ -162,6 +166,7 @@ impl<'b> MergeWriter<'b> {
                     first.dim,
                     first.range,
                 ),
+                more_vectors: MergedVectors::new(encoding.more_vectors),
                 documents: 0,
                 text_bytes: 0,
             },
@@ -229,6 +234,8 @@ impl<'b> MergeWriter<'b> {
             self.columns
                 .vectors
                 .copy(transaction, &source.vectors, row)?;
+            let more = &mut self.columns.more_vectors;
+            more.copy(transaction, self.segment, source.bound, row)?;
         }
         (record.segment, record.first_row) = (self.segment.0, first_row);
         self.columns.documents += 1;

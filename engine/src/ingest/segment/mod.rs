@@ -9,4 +9,5 @@ mod columns;
 pub mod live_documents;
 pub mod merge_policy;
 pub mod merge_writer;
+pub(super) mod more_vectors;
 pub mod writer;

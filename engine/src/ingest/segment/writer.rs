@@ -9,6 +9,7 @@ use crate::index::{keyword, vector};
 use crate::ingest::prepare::preparer::Prepared;
 use crate::ingest::prepare::preserved::PreservedFields;
 use crate::ingest::segment::columns::{SegmentColumns, searched_text};
+use crate::ingest::segment::more_vectors::MergedVectors;
 use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
@@ -57,6 +58,7 @@ impl SegmentWriter {
                 chunks: ChunkWriter::new(segment),
                 blocks: BlockWriter::new(segment, Compression::Fast),
                 vectors: vector::writer::Writer::new(segment, codec, dim, range),
+                more_vectors: MergedVectors::default(),
                 trigrams: has_trigrams.then(MergeBuilder::default),
                 documents: 0,
                 text_bytes: 0,

@@ -13,6 +13,7 @@ fn signals(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
         vector: Some(vector),
         coverage: 1.0,
         chunks,
+        has_given_vector: false,
     }
 }
 
@@ -210,6 +211,7 @@ proptest! {
             vector: has_vector.then_some(vector),
             coverage,
             chunks,
+            has_given_vector: false,
         };
         let all = [
             Calibration::ranked(&signals),
@@ -228,4 +230,21 @@ proptest! {
         prop_assert!(shown as f32 <= score && shown >= 0.0);
         prop_assert!(f64::from(score) - shown <= 10f64.powi(-i32::from(decimals)));
     }
+}
+
+#[test]
+fn scores_of_a_given_vector_are_the_fused_ones() {
+    let mut given = signals(0.0, 0.02, 1000);
+    given.has_given_vector = true;
+    let calibration = Calibration::ranked(&given);
+    for fused in [0.0, 0.02, 0.5, 1.0] {
+        assert_eq!(calibration.score(fused), fused);
+    }
+    assert_eq!(
+        (calibration.score(1.3), calibration.logistic()),
+        (1.0, None)
+    );
+    assert_eq!(judge(&given), Relevance::Relevant);
+    given.fused = 0.0;
+    assert_eq!(judge(&given), Relevance::NothingRelevant);
 }

@@ -1,9 +1,14 @@
 //! Plan -> candidates: the best chunks of both indexes, each with both scores.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use roaring::RoaringBitmap;
+
 use crate::catalog::BoundSegment;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::index::vector::query::Query as VectorQuery;
+use crate::index::vector::reader::Reader;
 use crate::index::vector::{KnnSegment, ScanStats, knn_with_stats};
 use crate::search::fuse::evidence::Evidence;
 use crate::search::fuse::score::{Scored, fused};
@@ -12,6 +17,7 @@ use crate::search::plan::Plan;
 use crate::search::query::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
+use crate::store::vector_columns::BUILT_IN;
 
 /// The candidates of one request.
 #[derive(Debug, Default)]
@@ -182,7 +188,10 @@ fn rescore(
         let of_file = plan.vector(sources.file_of(position));
         let rows = rows_without(|parts| parts.vector);
         let vectors = match &of_file.query {
-            Some(query) => sources.segment(position)?.vectors()?.scores(query, &rows)?,
+            Some(query) => {
+                let segment = sources.segment(position)?;
+                vector_scores(segment, of_file.column, query, &rows)?
+            }
             None => vec![0.0; rows.len()],
         };
         let (mut keywords, mut vectors) = (keywords.into_iter(), vectors.into_iter());
@@ -200,6 +209,30 @@ fn rescore(
         }
     }
     Ok(list)
+}
+
+/// The vector scores of some rows of a segment; 0 where a row has no vector in the column.
+fn vector_scores(
+    segment: &BoundSegment<'_>,
+    column: u16,
+    query: &VectorQuery,
+    rows: &[u32],
+) -> Result<Vec<f32>> {
+    if column == BUILT_IN {
+        return segment.vectors()?.scores(query, rows);
+    }
+    let Some(vectors) = segment.more_vectors(column) else {
+        return Ok(vec![0.0; rows.len()]);
+    };
+    let has_one = |row: &u32| vectors.index.present.contains(*row);
+    let present: Vec<u32> = rows.iter().copied().filter(has_one).collect();
+    let mut scores = vectors.reader()?.scores(query, &present)?.into_iter();
+    let of_row = |row| has_one(row).then(|| scores.next()).flatten();
+    Ok(rows
+        .iter()
+        .map(of_row)
+        .map(Option::unwrap_or_default)
+        .collect())
 }
 
 /// The scores that a chunk has in the lists.
@@ -246,35 +279,78 @@ fn by_vector(
 ) -> Result<(List, ScanStats)> {
     let (mut found, mut facts) = (List::new(), ScanStats::default());
     for file in 0..sources.files.len() {
-        let Some(query) = &plan.vector(file).query else {
+        let of_file = plan.vector(file);
+        let Some(query) = &of_file.query else {
             continue;
         };
         sources.tick()?;
-        let bound = sources.of_file(file);
-        let readers = bound.iter().map(BoundSegment::vectors);
-        let readers = readers.collect::<Result<Vec<_>>>()?;
-        let first = sources.positions(file).start;
-        let parts: Vec<KnnSegment<'_>> = readers
-            .iter()
-            .zip(bound)
-            .enumerate()
-            .map(|(position, (reader, bound))| KnnSegment {
-                reader,
-                filter: filter.rows(first + position),
-                deleted: bound.segment.deleted_rows(),
-            })
-            .collect();
-        let (near, of_file) = knn_with_stats(&parts, query, most, plan.scan)?;
-        facts.add(&of_file);
-        found.extend(near.into_iter().map(|near| {
-            let address = ChunkAddress {
-                segment: first + near.segment,
-                row: near.row,
-            };
-            (near.score, address)
-        }));
+        let searched = searched(sources, filter, file, of_file.column)?;
+        let parts: Vec<KnnSegment<'_>> = searched.iter().map(Searched::part).collect();
+        let (near, scanned) = knn_with_stats(&parts, query, most, plan.scan)?;
+        facts.add(&scanned);
+        for near in near {
+            let segment = searched.get(near.segment).map(|searched| searched.position);
+            let segment = segment.ok_or_else(|| Error::damaged("a chunk of no segment"))?;
+            let row = near.row;
+            found.push((near.score, ChunkAddress { segment, row }));
+        }
     }
     Ok((best(sources, found, most)?, facts))
+}
+
+/// A segment whose vectors are searched.
+struct Searched<'s> {
+    /// Its position among those of all files.
+    position: usize,
+    reader: Reader<'s>,
+    /// The rows that may answer; `None`: all.
+    filter: Option<Cow<'s, RoaringBitmap>>,
+    deleted: Option<&'s RoaringBitmap>,
+}
+
+impl Searched<'_> {
+    fn part(&self) -> KnnSegment<'_> {
+        KnnSegment {
+            reader: &self.reader,
+            filter: self.filter.as_deref(),
+            deleted: self.deleted,
+        }
+    }
+}
+
+/// The segments of a file that have vectors of a column, with the rows that pass the filter and have one.
+fn searched<'s>(
+    sources: &'s Sources<'_>,
+    filter: &'s TwoPhaseFilter<'_>,
+    file: usize,
+    column: u16,
+) -> Result<Vec<Searched<'s>>> {
+    let mut all = Vec::new();
+    for (position, bound) in sources.positions(file).zip(sources.of_file(file)) {
+        let mut rows = filter.rows(position).map(Cow::Borrowed);
+        let reader = if column == BUILT_IN {
+            bound.vectors()?
+        } else {
+            let Some(vectors) = bound.more_vectors(column) else {
+                continue;
+            };
+            let present = &vectors.index.present;
+            if present.len() < u64::from(bound.segment.rows()) {
+                rows = Some(match rows {
+                    Some(rows) => Cow::Owned(&*rows & present),
+                    None => Cow::Borrowed(present),
+                });
+            }
+            vectors.reader()?
+        };
+        all.push(Searched {
+            position,
+            reader,
+            filter: rows,
+            deleted: bound.segment.deleted_rows(),
+        });
+    }
+    Ok(all)
 }
 
 fn best(sources: &Sources<'_>, found: List, most: usize) -> Result<List> {

@@ -20,6 +20,7 @@ pub(crate) fn signals(
     let mut signals = RelevanceSignals {
         coverage: plan.coverage,
         chunks: sources.statistics().chunks,
+        has_given_vector: plan.has_given_vector,
         ..RelevanceSignals::default()
     };
     if plan.has_vectors() {

@@ -5,6 +5,7 @@ use super::top_k::TopK;
 use crate::error::Result;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use crate::index::vector::query::Query;
+use crate::types::Metric;
 
 /// A block with fewer rows that may answer is read row by row.
 const DENSE: u32 = 16;
@@ -12,11 +13,12 @@ const DENSE: u32 = 16;
 /// The `k` nearest rows of all segments.
 pub(super) fn scan(segments: &Segments<'_>, query: &Query, k: usize) -> Result<Vec<Neighbor>> {
     let mut kept = Vec::new();
-    let mut floor = 0;
-    let mut products = [0; BLOCK_ROWS];
+    let mut floor = query.floor();
+    let (mut products, mut keys) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
     for (segment, reader, filter) in segments.iter() {
         let mut top = TopK::new(k, floor);
         let mut cursor = reader.row_cursor();
+        let mut norms = reader.norm_cursor();
         let mut sparse: Vec<u32> = Vec::new();
         for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
             let allowed = filter.block(block);
@@ -27,27 +29,33 @@ pub(super) fn scan(segments: &Segments<'_>, query: &Query, k: usize) -> Result<V
             }
             // Rows are offered in ascending order.
             let rows = sparse.drain(..);
-            reader.products(query, rows, |row, product| top.offer(product, row))?;
+            reader.keys(query, rows, |row, key| top.offer(key, row))?;
             reader.block_products(&mut cursor, query, block, &mut products)?;
-            for (bit, product) in (0..).zip(&products) {
-                if *product > top.threshold() && allowed >> bit & 1 == 1 {
-                    top.offer(*product, first + bit);
+            reader.block_keys(&mut norms, query, block, &products, &mut keys)?;
+            for (bit, key) in (0..).zip(&keys) {
+                if *key > top.threshold() && allowed >> bit & 1 == 1 {
+                    top.offer(*key, first + bit);
                 }
             }
         }
         let rows = sparse.drain(..);
-        reader.products(query, rows, |row, product| top.offer(product, row))?;
+        reader.keys(query, rows, |row, key| top.offer(key, row))?;
         floor = keep(&mut kept, segment, top, k, floor);
     }
     Ok(segments.rank(query, k, kept))
 }
 
-/// As [`scan`] for up to sixteen queries, each row read once for all of them.
+/// As [`scan`] for up to sixteen queries by cosine, each row read once for all of them; by other metrics one after the
+/// other.
 pub(super) fn scan_batch(
     segments: &Segments<'_>,
     queries: &[Query],
     k: usize,
 ) -> Result<Vec<Vec<Neighbor>>> {
+    if queries.iter().any(|query| query.metric() != Metric::Cosine) {
+        let lists = queries.iter().map(|query| scan(segments, query, k));
+        return lists.collect();
+    }
     let rows: Vec<_> = queries.iter().map(Query::one).collect();
     let lanes = Lanes::new(&rows);
     let mut kept: Vec<Vec<Kept>> = vec![Vec::new(); queries.len()];
@@ -58,7 +66,7 @@ pub(super) fn scan_batch(
         // What a product must exceed; in lanes without a query none does.
         let mut floors = [i32::MAX; LANES];
         for (floor, top) in floors.iter_mut().zip(&tops) {
-            *floor = top.threshold();
+            *floor = floor_of(top);
         }
         for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
             let allowed = filter.block(block);
@@ -76,7 +84,7 @@ pub(super) fn scan_batch(
                 let lanes = tops.iter_mut().zip(products).zip(&mut floors);
                 for ((top, product), floor) in lanes {
                     top.offer(*product, first + bit);
-                    *floor = top.threshold();
+                    *floor = floor_of(top);
                 }
             }
         }
@@ -88,4 +96,9 @@ pub(super) fn scan_batch(
     Ok(lists
         .map(|(query, kept)| segments.rank(query, k, kept))
         .collect())
+}
+
+/// What products must exceed. By cosine keys are products.
+fn floor_of(top: &TopK) -> i32 {
+    i32::try_from(top.threshold()).unwrap_or(i32::MAX)
 }

@@ -45,14 +45,14 @@ pub(super) fn scan(
     let chosen = find_candidates(segments, query, candidates)?;
     let scored = chosen.len() as u64;
     let mut kept = Vec::new();
-    let mut floor = 0;
+    let mut floor = query.floor();
     for (segment, reader, _) in segments.iter() {
         let start = chosen.partition_point(|row| row.segment < segment);
         let end = chosen.partition_point(|row| row.segment <= segment);
         let rows = chosen.get(start..end).unwrap_or_default();
         let mut top = TopK::new(k, floor);
         let rows = rows.iter().map(|row| row.row);
-        reader.products(query, rows, |row, product| top.offer(product, row))?;
+        reader.keys(query, rows, |row, key| top.offer(key, row))?;
         floor = keep(&mut kept, segment, top, k, floor);
     }
     Ok((segments.rank(query, k, kept), scored))

@@ -1,5 +1,7 @@
 //! The segments of one search, and how their best rows become one list.
 
+use std::cmp::Reverse;
+
 use roaring::RoaringBitmap;
 
 use super::top_k::TopK;
@@ -26,7 +28,7 @@ pub struct Neighbor {
     pub segment: usize,
     /// The row.
     pub row: u32,
-    /// The cosine, above 0 and at most 1.
+    /// The score, 0..1; by cosine that itself, above 0.
     pub score: f32,
 }
 
@@ -41,8 +43,8 @@ pub(super) struct Segments<'s> {
     codec: u8,
 }
 
-/// A row of the result before it is ranked: product, segment, row.
-pub(super) type Kept = (i32, usize, u32);
+/// A row of the result before it is ranked: key, segment, row.
+pub(super) type Kept = (i64, usize, u32);
 
 impl<'s> Segments<'s> {
     /// # Errors
@@ -77,16 +79,16 @@ impl<'s> Segments<'s> {
 
     /// Ranks the rows that segments kept, and drops those that score less than the `k`-th.
     pub(super) fn rank(&self, query: &Query, k: usize, mut kept: Vec<Kept>) -> Vec<Neighbor> {
-        kept.sort_unstable_by_key(|(product, segment, row)| (-product, *segment, *row));
+        kept.sort_unstable_by_key(|(key, segment, row)| (Reverse(*key), *segment, *row));
         let mut list: Vec<Neighbor> = kept
             .into_iter()
-            .map(|(product, segment, row)| Neighbor {
+            .map(|(key, segment, row)| Neighbor {
                 segment,
                 row,
-                score: query.score(self.codec, product),
+                score: query.score(self.codec, key),
             })
             .collect();
-        // Different products above a cosine of 1 are one score: order these rows again.
+        // Different keys may be one score, as above a cosine of 1: order these rows again.
         list.sort_by(|a, b| {
             let by_score = b.score.total_cmp(&a.score);
             by_score.then((a.segment, a.row).cmp(&(b.segment, b.row)))
@@ -99,13 +101,13 @@ impl<'s> Segments<'s> {
     }
 }
 
-/// Adds the best rows of a segment. Returns the product that rows of later segments must exceed:
+/// Adds the best rows of a segment. Returns the key that rows of later segments must exceed:
 /// one less than that of the `k`-th best row, because rows that tie with it are returned too.
-pub(super) fn keep(kept: &mut Vec<Kept>, segment: usize, top: TopK, k: usize, floor: i32) -> i32 {
+pub(super) fn keep(kept: &mut Vec<Kept>, segment: usize, top: TopK, k: usize, floor: i64) -> i64 {
     let best = top.finish();
     let last = k.checked_sub(1).and_then(|last| best.get(last));
-    let reached = last.map_or(0, |(product, _)| product - 1);
-    kept.extend(best.iter().map(|(product, row)| (*product, segment, *row)));
+    let reached = last.map_or(floor, |(key, _)| key.saturating_sub(1));
+    kept.extend(best.iter().map(|(key, row)| (*key, segment, *row)));
     floor.max(reached)
 }
 

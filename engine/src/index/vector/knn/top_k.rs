@@ -1,9 +1,9 @@
-//! The `k` rows of the largest products.
+//! The `k` rows of the largest keys.
 
-/// A row and its integer product with the query.
-pub type ScoredRow = (i32, u32);
+/// A row and its key: the integer product with the query, or what the metric makes of it.
+pub type ScoredRow = (i64, u32);
 
-/// Keeps the `k` rows of the largest products; of equal products the lower row.
+/// Keeps the `k` rows of the largest keys; of equal keys the lower row.
 ///
 /// Rows must be offered in ascending order: then a row that ties with the worst kept one is never
 /// kept, and the threshold alone decides ties.
@@ -13,13 +13,13 @@ pub struct TopK {
     k: usize,
     /// At most `2 * k` rows that passed the threshold when they were offered.
     kept: Vec<ScoredRow>,
-    /// Products up to this are not kept.
-    threshold: i32,
+    /// Keys up to this are not kept.
+    threshold: i64,
 }
 
 impl TopK {
-    /// Keeps products above `floor` only.
-    pub fn new(k: usize, floor: i32) -> TopK {
+    /// Keeps keys above `floor` only.
+    pub fn new(k: usize, floor: i64) -> TopK {
         TopK {
             k,
             kept: Vec::with_capacity(2 * k.min(1 << 16)),
@@ -27,17 +27,18 @@ impl TopK {
         }
     }
 
-    /// The product that the next row must exceed.
-    pub fn threshold(&self) -> i32 {
+    /// The key that the next row must exceed.
+    pub fn threshold(&self) -> i64 {
         self.threshold
     }
 
     /// Offers the next row.
-    pub fn offer(&mut self, product: i32, row: u32) {
-        if product <= self.threshold || self.k == 0 {
+    pub fn offer(&mut self, key: impl Into<i64>, row: u32) {
+        let key = key.into();
+        if key <= self.threshold || self.k == 0 {
             return;
         }
-        self.kept.push((product, row));
+        self.kept.push((key, row));
         if self.kept.len() >= 2 * self.k {
             self.shrink();
         }
@@ -73,9 +74,9 @@ mod tests {
     proptest! {
         #[test]
         fn the_best_are_those_of_a_full_sort(
-            products in proptest::collection::vec(-20i32..20, 0..400),
+            products in proptest::collection::vec(-20i64..20, 0..400),
             k in 0usize..50,
-            floor in -5i32..5,
+            floor in -5i64..5,
         ) {
             let mut top = TopK::new(k, floor);
             for (row, product) in products.iter().enumerate() {

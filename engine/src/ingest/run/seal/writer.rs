@@ -13,11 +13,13 @@ use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
 use crate::ingest::run::seal::symbols::symbol_dictionary;
 use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
+use crate::ingest::segment::more_vectors::ColumnMove;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
 use crate::store::symbols::SymbolsWriter;
+use crate::store::vector_columns::{NumberedColumn, VectorColumns};
 use crate::store::{documents, outline, parts};
 use crate::types::{DocumentId, Heading, Part, Symbol};
 
@@ -26,7 +28,7 @@ struct Sealing<'s, 'b> {
     snapshot: &'s Snapshot<'s>,
     reporter: &'s Reporter<'s>,
     bound: &'b [BoundSegment<'b>],
-    encoding: SegmentEncoding,
+    encoding: SegmentEncoding<'s>,
     /// Segments that are not written yet.
     planned: std::vec::IntoIter<PlannedSegment>,
     /// Rows that are still to come of the segment that is written.
@@ -136,6 +138,7 @@ pub(super) fn write(
         .map(|segment| segment.bind(snapshot))
         .collect::<Result<Vec<BoundSegment<'_>>>>()?;
     let dictionary = symbol_dictionary(snapshot, &catalog, &mut || reporter.tick())?;
+    let (columns, moves) = sealed_columns(&catalog.vector_columns, vectors)?;
     let mut sealing = Sealing {
         snapshot,
         reporter,
@@ -144,6 +147,7 @@ pub(super) fn write(
             compression: Compression::Best,
             codec: embedder.codec,
             has_trigrams: !settings.without_trigrams,
+            more_vectors: &moves,
         },
         planned: plan.segments.into_iter(),
         rows_left: 0,
@@ -188,6 +192,9 @@ pub(super) fn write(
     };
     meta.write(transaction)?;
     settings.write(transaction)?;
+    if !columns.list.is_empty() {
+        columns.write(transaction)?;
+    }
     sealing.manifest.write(transaction)?;
     let seal = SealRecord {
         content_root: root,
@@ -195,6 +202,42 @@ pub(super) fn write(
     };
     seal.write(transaction)?;
     Ok((root, done.files_done))
+}
+
+/// The columns of vectors of other models in a sealed file, numbered from 1 by their names, whatever was imported first
+/// or removed; and where each comes from.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for one of nibbles that shall have bytes.
+fn sealed_columns(
+    old: &VectorColumns,
+    codec: Option<Codec>,
+) -> Result<(VectorColumns, Vec<ColumnMove>)> {
+    let mut list: Vec<&NumberedColumn> = old.list.iter().collect();
+    list.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+    let (mut columns, mut moves) = (VectorColumns::default(), Vec::new());
+    for column in list {
+        let mut to = column.clone();
+        to.number = columns.next;
+        if codec == Some(Codec::I8) && column.record.codec != Codec::I8.number() {
+            let name = &column.record.name;
+            return Err(Error::InvalidArgument {
+                argument: "vectors",
+                reason: format!("the vectors of {name:?} have i4 and not i8"),
+            });
+        }
+        to.record.codec = codec.map_or(to.record.codec, Codec::number);
+        columns.next += 1;
+        if old.default == column.number {
+            columns.default = to.number;
+        }
+        columns.list.push(to.clone());
+        moves.push(ColumnMove {
+            from: column.number,
+            to,
+        });
+    }
+    Ok((columns, moves))
 }
 
 /// A root that tells nothing of the machine but the name of its folder.

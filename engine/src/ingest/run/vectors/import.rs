@@ -1,31 +1,315 @@
 //! Vectors of another model -> a column of the file.
 
+use roaring::RoaringBitmap;
+
+use crate::catalog::Segment;
 use crate::error::{Error, Result};
+use crate::ingest::clock::now_ms;
 use crate::ingest::run::session::Session;
+use crate::ingest::run::vectors::change::{Change, take_out};
 use crate::ingest::run::vectors::options::{ImportReport, NewVectors, VectorTarget};
-use crate::progress::Reporter;
+use crate::ingest::run::vectors::rows::WaitingRows;
+use crate::ingest::run::vectors::targets::{RowAddress, Targets};
+use crate::ingest::segment::more_vectors::MoreVectorsWriter;
+use crate::progress::{Progress, Reporter, Stage};
+use crate::store::vector_columns::{
+    MODEL_LIMIT_BYTES, NUMBER_LIMIT, NumberedColumn, VectorColumnRecord, VectorColumns, name_fault,
+};
+use crate::types::VECTOR_DIM_LIMIT;
+
+/// The vectors that a caller gives, one after the other.
+type Given<'g> = dyn Iterator<Item = Result<(VectorTarget, Vec<f32>)>> + 'g;
+
+/// Rows between two looks at the clock.
+const ROWS_PER_REPORT: u64 = 64;
+
+/// A vector that waits to be written.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+struct WaitingRow {
+    at: RowAddress,
+    /// Its number among those that wait.
+    number: u32,
+    /// Squared length.
+    norm: f32,
+}
 
 impl Session {
     /// See [`crate::KbWriter::import_vectors`].
     pub(crate) fn import_vectors(
         &mut self,
         options: &NewVectors,
-        rows: &mut dyn Iterator<Item = Result<(VectorTarget, Vec<f32>)>>,
+        rows: &mut Given<'_>,
         reporter: &Reporter<'_>,
     ) -> Result<ImportReport> {
-        let _ = (options, rows, reporter);
-        Err(Error::WriterFailed)
-    }
-
-    /// See [`crate::KbWriter::remove_vectors`].
-    pub(crate) fn remove_vectors(&mut self, name: &str) -> Result<u64> {
-        let _ = name;
-        Err(Error::WriterFailed)
-    }
-
-    /// See [`crate::KbWriter::set_default_vectors`].
-    pub(crate) fn set_default_vectors(&mut self, name: &str) -> Result<()> {
-        let _ = name;
-        Err(Error::WriterFailed)
+        if let Some(fault) = name_fault(&options.name) {
+            return Err(invalid("name", format!("{:?}: {fault}", options.name)));
+        }
+        if options.model.len() > MODEL_LIMIT_BYTES {
+            let given = options.model.len();
+            let reason = format!("{given} bytes given; at most {MODEL_LIMIT_BYTES}");
+            return Err(invalid("model", reason));
+        }
+        reporter.start(Stage::Import)?;
+        self.change_vectors(reporter, |change| {
+            let report = import(change, options, rows, reporter)?;
+            Ok((report, true))
+        })
     }
 }
+
+/// What was read, and where it goes.
+struct Read {
+    rows: WaitingRows,
+    order: Vec<WaitingRow>,
+    /// How many take the place of another vector.
+    replaced: u64,
+}
+
+fn import(
+    mut change: Change<'_, '_>,
+    options: &NewVectors,
+    rows: &mut Given<'_>,
+    reporter: &Reporter<'_>,
+) -> Result<ImportReport> {
+    let mut columns = change.catalog.vector_columns.clone();
+    let (mut column, is_new) = match columns.named(&options.name) {
+        Some(column) => (continued(column, options)?, false),
+        None => (begun(&columns, options)?, true),
+    };
+    let mut read = read(&change, (&mut column, is_new), options, rows, reporter)?;
+    column.record.range = read.rows.finish_range()?;
+    read.order.sort_unstable_by_key(|row| row.at);
+    write(&mut change, &column, &mut read, reporter)?;
+    let report = ImportReport {
+        rows: u64::from(read.rows.count()),
+        chunks: change.catalog.meta.chunks,
+        dim: column.record.dim,
+        replaced: read.replaced,
+    };
+    if options.make_default {
+        columns.default = column.number;
+    }
+    if is_new {
+        columns.next = column.number.saturating_add(1);
+        columns.list.push(column);
+    }
+    columns.write(change.transaction)?;
+    Ok(report)
+}
+
+/// The column that gets more vectors.
+fn continued(column: &NumberedColumn, options: &NewVectors) -> Result<NumberedColumn> {
+    let (name, record) = (&options.name, &column.record);
+    if column.metric != options.metric {
+        let reason = format!(
+            "{} given; {name:?} is compared by {}: import into another column, or remove this one first",
+            options.metric.name(),
+            column.metric.name()
+        );
+        return Err(invalid("metric", reason));
+    }
+    if !options.model.is_empty() && options.model != record.model {
+        let reason = format!(
+            "{:?} given; {name:?} has vectors by {:?}: import into another column, or remove this one first",
+            options.model, record.model
+        );
+        return Err(invalid("model", reason));
+    }
+    Ok(column.clone())
+}
+
+/// A new column; its dimensions and range follow from its vectors.
+fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn> {
+    if columns.next > NUMBER_LIMIT {
+        return Err(Error::TooMany {
+            what: "columns of vectors that were ever imported",
+            count: u64::from(columns.next),
+            limit: u64::from(NUMBER_LIMIT),
+        });
+    }
+    Ok(NumberedColumn {
+        number: columns.next,
+        metric: options.metric,
+        record: VectorColumnRecord {
+            name: options.name.clone(),
+            model: options.model.clone(),
+            dim: 0,
+            metric: options.metric.number(),
+            codec: options.codec.number(),
+            range: 0.0,
+            added_ms: now_ms(),
+        },
+    })
+}
+
+/// Reads all vectors and finds their chunks. The first one of a new column decides its dimensions.
+fn read(
+    change: &Change<'_, '_>,
+    (column, is_new): (&mut NumberedColumn, bool),
+    options: &NewVectors,
+    given: &mut Given<'_>,
+    reporter: &Reporter<'_>,
+) -> Result<Read> {
+    let catalog = change.catalog;
+    let mut targets = Targets::new(change.snapshot, catalog, Some(change.path));
+    // Chunks by segment that had a vector in this import, and before it.
+    let mut seen = vec![RoaringBitmap::new(); catalog.segments.len()];
+    let before: Vec<Option<&RoaringBitmap>> = catalog
+        .segments
+        .iter()
+        .map(|segment| present_rows(segment, column.number))
+        .collect();
+    let (mut waiting, mut order, mut replaced) = (None, Vec::new(), 0);
+    let mut progress = Progress::new(Stage::Import);
+    for (number, row) in (0u64..).zip(given) {
+        let fault = |reason: String| invalid("vectors", format!("row {number}: {reason}"));
+        let (target, mut vector) = row?;
+        if is_new && number == 0 {
+            column.record.dim = dim_of(&vector).map_err(fault)?;
+        }
+        let dim = column.record.dim;
+        let norm = column.metric.check(&vector, dim).map_err(fault)?;
+        column.metric.scale(&mut vector, norm);
+        let at = targets.find(&target).map_err(|error| match error {
+            Error::InvalidArgument { reason, .. } => fault(reason),
+            Error::DocumentNotFound { .. } | Error::AmbiguousDocument { .. } => {
+                fault(error.to_string())
+            }
+            other => other,
+        })?;
+        let position = at.segment as usize;
+        if !seen
+            .get_mut(position)
+            .is_some_and(|seen| seen.insert(at.row))
+        {
+            return Err(fault(
+                "its chunk had an earlier row; a chunk has one vector in a column".to_owned(),
+            ));
+        }
+        let had_one = before.get(position).copied().flatten();
+        if had_one.is_some_and(|before| before.contains(at.row)) {
+            if !options.replace {
+                let name = &options.name;
+                return Err(fault(format!(
+                    "its chunk has a vector in {name:?} already; ask to replace it, or leave it out"
+                )));
+            }
+            replaced += 1;
+        }
+        let range = (!is_new).then_some(column.record.range);
+        let rows = waiting.get_or_insert_with(|| WaitingRows::new(change.path, dim, range));
+        order.push(WaitingRow {
+            at,
+            number: rows.count(),
+            norm: norm as f32,
+        });
+        rows.push(&vector)?;
+        progress.files_done += 1;
+        if number % ROWS_PER_REPORT == 0 {
+            reporter.report(progress)?;
+        } else {
+            reporter.tick()?;
+        }
+    }
+    let Some(rows) = waiting else {
+        return Err(invalid("vectors", "there is no row to import".to_owned()));
+    };
+    Ok(Read {
+        rows,
+        order,
+        replaced,
+    })
+}
+
+/// Rows of a segment with a vector in a column.
+fn present_rows(segment: &Segment, number: u16) -> Option<&RoaringBitmap> {
+    let mut more = segment.records.more_vectors.iter();
+    let index = more.find(|index| index.number == number);
+    index.map(|index| &index.present)
+}
+
+/// The dimensions of a new column whose first vector this is.
+fn dim_of(vector: &[f32]) -> std::result::Result<u32, String> {
+    let dim = u32::try_from(vector.len()).unwrap_or(u32::MAX);
+    if (1..=VECTOR_DIM_LIMIT).contains(&dim) {
+        Ok(dim)
+    } else {
+        Err(format!(
+            "it has {} numbers; a column has 1 to {VECTOR_DIM_LIMIT}",
+            vector.len()
+        ))
+    }
+}
+
+/// Writes the column anew into each segment that gets a vector; the vectors that it had there are taken along.
+fn write(
+    change: &mut Change<'_, '_>,
+    column: &NumberedColumn,
+    read: &mut Read,
+    reporter: &Reporter<'_>,
+) -> Result<()> {
+    let segment_at = |row: &WaitingRow| {
+        let segment = change.catalog.segments.get(row.at.segment as usize);
+        segment.ok_or_else(|| Error::damaged("a chunk of no segment"))
+    };
+    let by_segment = || {
+        let order = read.order.as_slice();
+        order.chunk_by(|a, b| a.at.segment == b.at.segment)
+    };
+    let mut progress = Progress::new(Stage::Import);
+    progress.files_done = read.order.len() as u64;
+    progress.files_total = progress.files_done;
+    for first in by_segment().filter_map(<[WaitingRow]>::first) {
+        progress.files_total += u64::from(segment_at(first)?.rows());
+    }
+    for of_segment in by_segment() {
+        let Some(first) = of_segment.first() else {
+            continue;
+        };
+        let segment = segment_at(first)?;
+        let bound = segment.bind(change.snapshot)?;
+        let old = bound.more_vectors(column.number);
+        let old = match old {
+            Some(old) => Some((&old.index.present, old.reader()?)),
+            None => None,
+        };
+        let deleted = segment.deleted_rows();
+        let is_left = |row| deleted.is_none_or(|deleted| !deleted.contains(row));
+        let transaction = &mut *change.transaction;
+        let mut record = segment.records.segment.clone();
+        take_out(transaction, segment.id, &mut record, column.number)?;
+        let mut writer = MoreVectorsWriter::new(segment.id, column);
+        let mut new = of_segment.iter().peekable();
+        for row in 0..segment.rows() {
+            match (new.next_if(|new| new.at.row == row), &old) {
+                (Some(new), _) => {
+                    writer.push(transaction, read.rows.get(new.number)?, new.norm)?;
+                }
+                (None, Some((present, old))) if present.contains(row) && is_left(row) => {
+                    writer.copy(transaction, old, row)?;
+                }
+                (None, _) => writer.push_absent(transaction)?,
+            }
+            progress.files_done += 1;
+            if u64::from(row) % ROWS_PER_REPORT == 0 {
+                reporter.report(progress)?;
+            } else {
+                reporter.tick()?;
+            }
+        }
+        let (more, columns) = writer.finish(transaction)?;
+        record.more_vectors.push(more);
+        record.more_vectors.sort_by_key(|more| more.number);
+        record.columns.extend(columns);
+        record.columns.sort_by_key(|column| column.column);
+        record.write(transaction, segment.id)?;
+    }
+    Ok(())
+}
+
+fn invalid(argument: &'static str, reason: String) -> Error {
+    Error::InvalidArgument { argument, reason }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,15 @@
 //! Columns of vectors that other models made: imported, removed, chosen as the default.
+//!
+//! `import` reads what the caller gives: `targets` finds the chunks, `rows` keeps the vectors in temporary files,
+//! `range` decides how they are quantised. `change` is the commit around it.
 
+mod change;
 mod import;
 mod options;
+mod range;
+mod rows;
+mod targets;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub use options::{ImportReport, NewVectors, VectorTarget};

@@ -1,0 +1,146 @@
+//! The vectors of other models in a segment: their records, checked, and their columns over a snapshot.
+
+use roaring::RoaringBitmap;
+
+use crate::container::codec::decode_rows_below;
+use crate::container::column::ColumnId;
+use crate::container::{BoundColumn, SegmentExtents, Snapshot};
+use crate::error::{Error, Result};
+use crate::index::vector;
+use crate::store::segments::SegmentRecord;
+use crate::store::tables;
+use crate::store::vector_columns::VectorColumns;
+use crate::types::{Metric, SegmentId};
+
+/// The vectors of one column in a segment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MoreVectorIndex {
+    /// Number of the column.
+    pub number: u16,
+    /// Header of the vector index.
+    pub record: vector::VectorRecord,
+    /// Rows with a vector; others are zeros and never answer.
+    pub present: RoaringBitmap,
+    /// How they are compared.
+    pub metric: Metric,
+}
+
+impl MoreVectorIndex {
+    /// All of a segment, by ascending number.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a record contradicts itself, the segment or the table of columns, or they do not ascend;
+    /// [`Error::FormatUnsupported`] for a codec that this program does not read.
+    pub(super) fn all_of(
+        record: &SegmentRecord,
+        id: SegmentId,
+        columns: &VectorColumns,
+    ) -> Result<Vec<MoreVectorIndex>> {
+        let more = &record.more_vectors;
+        if !more.is_sorted_by(|a, b| a.number < b.number) {
+            return Err(Error::damaged(format!(
+                "columns of vectors of segment {} do not ascend",
+                id.0
+            )));
+        }
+        let mut all = Vec::with_capacity(more.len());
+        for more in more {
+            let wrong = |what: &str| {
+                let number = more.number;
+                Error::damaged(format!(
+                    "column of vectors {number} of segment {} {what}",
+                    id.0
+                ))
+            };
+            let column = columns.numbered(more.number);
+            let column = column.ok_or_else(|| wrong("is no column of the file"))?;
+            let index = MoreVectorIndex {
+                number: more.number,
+                record: vector::VectorRecord::decode(&more.vector_index)?,
+                present: decode_rows_below(
+                    "the bitmap of chunks with a vector",
+                    &more.present,
+                    record.rows,
+                )?,
+                metric: column.metric,
+            };
+            if index.record.rows != record.rows || index.present.is_empty() {
+                return Err(wrong("has other rows than it"));
+            }
+            all.push(index);
+        }
+        Ok(all)
+    }
+
+    /// Whether the table of columns says the same.
+    pub(super) fn agrees(&self, columns: &VectorColumns) -> bool {
+        columns.numbered(self.number).is_some_and(|column| {
+            let (told, is) = (&column.record, &self.record);
+            column.metric == self.metric
+                && (told.codec, told.dim) == (is.codec, is.dim)
+                && told.range.to_bits() == is.range.to_bits()
+        })
+    }
+
+    /// The number of a column of the segment that is `column` for the built-in model.
+    pub fn column(&self, column: ColumnId) -> ColumnId {
+        ColumnId(tables::vector_columns_base(self.number).saturating_add(column.0))
+    }
+
+    /// Live chunks with a vector.
+    pub fn live_rows(&self, deleted: Option<&RoaringBitmap>) -> u64 {
+        let gone = deleted.map_or(0, |deleted| self.present.intersection_len(deleted));
+        self.present.len() - gone
+    }
+}
+
+/// The columns of one [`MoreVectorIndex`] over one snapshot.
+#[derive(Debug)]
+pub struct BoundVectors<'s> {
+    /// What the record says.
+    pub index: &'s MoreVectorIndex,
+    rows: BoundColumn<'s>,
+    codes: BoundColumn<'s>,
+    /// Only of those that are compared by distance.
+    norms: Option<BoundColumn<'s>>,
+}
+
+impl<'s> BoundVectors<'s> {
+    pub(super) fn bind(
+        index: &'s MoreVectorIndex,
+        extents: &'s SegmentExtents,
+        snapshot: &'s Snapshot<'_>,
+    ) -> Result<BoundVectors<'s>> {
+        let column = |id: ColumnId| {
+            let id = index.column(id);
+            let found = extents.column(snapshot, id);
+            found.ok_or_else(|| Error::damaged(format!("a segment has no column {}", id.0)))
+        };
+        Ok(BoundVectors {
+            index,
+            rows: column(vector::ROWS)?,
+            codes: column(vector::CODES)?,
+            norms: match index.metric {
+                Metric::L2 => Some(column(vector::NORMS)?),
+                Metric::Cosine | Metric::Dot => None,
+            },
+        })
+    }
+
+    /// The vector index.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when record and columns differ in rows.
+    pub fn reader(&self) -> Result<vector::reader::Reader<'_>> {
+        let (rows, codes) = (self.rows.view(), self.codes.view());
+        let reader = vector::reader::Reader::new(&self.index.record, rows, codes)?;
+        match &self.norms {
+            Some(norms) => reader.with_norms(norms.view()),
+            None => Ok(reader),
+        }
+    }
+}
+
+#[cfg(feature = "ingest")]
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,302 @@
+//! Columns of vectors of other models: table `vectors`.
+//!
+//! What they are called, what made them, how they are compared and stored. Their rows are columns of the segments.
+
+use std::ops::ControlFlow;
+
+use wincode::{SchemaRead, SchemaWrite};
+
+#[cfg(feature = "ingest")]
+use crate::container::Transaction;
+use crate::container::codec::{decode_record, encode_record, u64_at};
+use crate::container::{Key, Snapshot};
+use crate::error::{Error, Result};
+use crate::store::tables;
+use crate::types::{BUILT_IN_VECTORS, Metric, VECTOR_DIM_LIMIT};
+
+const COLUMN_VERSION: u8 = 1;
+const STATE_VERSION: u8 = 1;
+
+/// The largest number of a column: its columns of a segment are numbered from 256 times that, in 15 bits.
+pub const NUMBER_LIMIT: u16 = 126;
+
+/// The number of the built-in column.
+pub const BUILT_IN: u16 = 0;
+
+/// Most characters of a name.
+pub const NAME_LIMIT_CHARS: usize = 64;
+
+/// Most bytes of what is said about the model.
+pub const MODEL_LIMIT_BYTES: usize = 1000;
+
+/// Row of table `vectors`: a column.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct VectorColumnRecord {
+    /// Its name.
+    pub name: String,
+    /// What made the vectors; may be empty.
+    pub model: String,
+    /// Dimensions.
+    pub dim: u32,
+    /// Number of its metric.
+    pub metric: u8,
+    /// How all segments store its rows: 1 signed bytes, 2 nibbles.
+    pub codec: u8,
+    /// The quantiser: `x` is stored as `round(x / range * 127)`, clipped to -127..127.
+    pub range: f32,
+    /// When it was made, milliseconds since 1970.
+    pub added_ms: i64,
+}
+
+/// Row 0 of table `vectors`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
+struct VectorStateRecord {
+    default: u16,
+    next: u16,
+}
+
+/// A column with its number.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NumberedColumn {
+    /// Its number, from 1.
+    pub number: u16,
+    /// How its vectors are compared.
+    pub metric: Metric,
+    /// What the file says of it.
+    pub record: VectorColumnRecord,
+}
+
+/// Table `vectors`. A file without it has no column but the built-in one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VectorColumns {
+    /// Number of the column that is searched where none is named; 0: the built-in one.
+    pub default: u16,
+    /// Number of the next column; none is given twice.
+    pub next: u16,
+    /// The columns, by ascending number.
+    pub list: Vec<NumberedColumn>,
+}
+
+impl Default for VectorColumns {
+    fn default() -> VectorColumns {
+        VectorColumns {
+            default: BUILT_IN,
+            next: 1,
+            list: Vec::new(),
+        }
+    }
+}
+
+impl VectorColumns {
+    /// Reads the table.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when a row does not decode, or has a number, name, dimension or range that none may have;
+    /// [`Error::FormatUnsupported`] for a metric that this program does not know. Codecs are not looked at.
+    pub fn read(snapshot: &Snapshot<'_>) -> Result<VectorColumns> {
+        let Some(table) = snapshot.table(tables::VECTORS)? else {
+            return Ok(VectorColumns::default());
+        };
+        let mut columns = VectorColumns::default();
+        let mut has_state = false;
+        snapshot.range(&table, Key::U64(0), |key, row| {
+            match u16::try_from(u64_at(key, 0)?) {
+                Ok(0) => {
+                    let state: VectorStateRecord =
+                        decode_record("the state of columns of vectors", STATE_VERSION, row)?;
+                    (columns.default, columns.next) = (state.default, state.next);
+                    has_state = true;
+                }
+                Ok(number @ 1..=NUMBER_LIMIT) => columns.list.push(column(number, row)?),
+                _ => return Err(damaged("has a number that none may have")),
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if !has_state {
+            return Err(damaged("has no row 0"));
+        }
+        columns.checked()
+    }
+
+    fn checked(self) -> Result<VectorColumns> {
+        let last = self.list.last().map_or(BUILT_IN, |last| last.number);
+        if self.next <= last || self.next > NUMBER_LIMIT + 1 {
+            return Err(damaged("gives a number twice"));
+        }
+        if self.default != BUILT_IN && self.numbered(self.default).is_none() {
+            return Err(damaged("has a default that is no column"));
+        }
+        let mut names: Vec<&str> = self
+            .list
+            .iter()
+            .map(|column| &*column.record.name)
+            .collect();
+        names.sort_unstable();
+        if !names.is_sorted_by(|a, b| a < b) {
+            return Err(damaged("has two columns of one name"));
+        }
+        Ok(self)
+    }
+
+    /// Writes the table, with all columns that are left.
+    #[cfg(feature = "ingest")]
+    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+        let state = VectorStateRecord {
+            default: self.default,
+            next: self.next,
+        };
+        let row = encode_record(STATE_VERSION, &state)?;
+        transaction.put(tables::VECTORS, Key::U64(0), &row)?;
+        for column in &self.list {
+            let row = encode_record(COLUMN_VERSION, &column.record)?;
+            transaction.put(tables::VECTORS, Key::U64(u64::from(column.number)), &row)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the row of a column.
+    #[cfg(feature = "ingest")]
+    pub fn remove(transaction: &mut Transaction<'_>, number: u16) -> Result<()> {
+        let key = Key::U64(u64::from(number));
+        transaction.remove(tables::VECTORS, key).map(|_| ())
+    }
+
+    /// The column of that number; `None` also for the built-in one.
+    pub fn numbered(&self, number: u16) -> Option<&NumberedColumn> {
+        let at = self
+            .list
+            .binary_search_by_key(&number, |column| column.number);
+        self.list.get(at.ok()?)
+    }
+
+    /// The column of that name; `None` also for the built-in one.
+    pub fn named(&self, name: &str) -> Option<&NumberedColumn> {
+        self.list.iter().find(|column| column.record.name == name)
+    }
+
+    /// The name of the column that is searched where none is named.
+    pub fn default_name(&self) -> &str {
+        let default = self.numbered(self.default);
+        default.map_or(BUILT_IN_VECTORS, |column| &column.record.name)
+    }
+
+    /// All names, the built-in one first, as messages list them.
+    pub fn names(&self) -> String {
+        let imported = self.list.iter().map(|column| &*column.record.name);
+        let names: Vec<&str> = std::iter::once(BUILT_IN_VECTORS).chain(imported).collect();
+        names.join(", ")
+    }
+}
+
+/// What is wrong with a name, if anything.
+pub fn name_fault(name: &str) -> Option<&'static str> {
+    if name.is_empty() {
+        Some("it is empty; a column needs a name")
+    } else if name.chars().count() > NAME_LIMIT_CHARS {
+        Some("it has more than 64 characters")
+    } else if name.chars().any(char::is_control) {
+        Some("it has a control character in it")
+    } else if name.trim() != name {
+        Some("it begins or ends with a space")
+    } else if name == BUILT_IN_VECTORS {
+        Some("that is the column of the built-in model; choose another name")
+    } else {
+        None
+    }
+}
+
+/// Reads a row of the table.
+fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
+    let record: VectorColumnRecord = decode_record("a column of vectors", COLUMN_VERSION, row)?;
+    let is_sound = name_fault(&record.name).is_none()
+        && record.model.len() <= MODEL_LIMIT_BYTES
+        && (1..=VECTOR_DIM_LIMIT).contains(&record.dim)
+        && record.range.is_finite()
+        && record.range > 0.0;
+    if !is_sound {
+        return Err(damaged(&format!("has a column {number} that none may be")));
+    }
+    let metric = Metric::from_number(record.metric).ok_or_else(|| Error::FormatUnsupported {
+        needs: format!("metric {} of vectors", record.metric),
+        reads: "metrics 1 to 3".to_owned(),
+    })?;
+    Ok(NumberedColumn {
+        number,
+        metric,
+        record,
+    })
+}
+
+fn damaged(what: &str) -> Error {
+    Error::damaged(format!("table {} {what}", tables::VECTORS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(name: &str) -> VectorColumnRecord {
+        VectorColumnRecord {
+            name: name.to_owned(),
+            model: "any".to_owned(),
+            dim: 384,
+            metric: 1,
+            codec: 1,
+            range: 0.2,
+            added_ms: 5,
+        }
+    }
+
+    fn read(number: u16, record: &VectorColumnRecord) -> Result<NumberedColumn> {
+        column(number, &encode_record(COLUMN_VERSION, record).unwrap())
+    }
+
+    #[test]
+    fn a_column_that_none_may_be_is_refused() {
+        assert_eq!(read(1, &record("a")).unwrap().metric, Metric::Cosine);
+        type Lie = fn(&mut VectorColumnRecord);
+        let lies: [(Lie, &str); 12] = [
+            (|it| it.name.clear(), "DAMAGED"),
+            (|it| it.name = "a\n".to_owned(), "DAMAGED"),
+            (|it| it.name = " a".to_owned(), "DAMAGED"),
+            (|it| it.name = "a".repeat(65), "DAMAGED"),
+            (|it| it.name = BUILT_IN_VECTORS.to_owned(), "DAMAGED"),
+            (|it| it.model = "m".repeat(1001), "DAMAGED"),
+            (|it| it.dim = 0, "DAMAGED"),
+            (|it| it.dim = VECTOR_DIM_LIMIT + 1, "DAMAGED"),
+            (|it| it.range = f32::NAN, "DAMAGED"),
+            (|it| it.range = 0.0, "DAMAGED"),
+            (|it| it.metric = 0, "FORMAT_UNSUPPORTED"),
+            (|it| it.metric = 4, "FORMAT_UNSUPPORTED"),
+        ];
+        for (number, (lie, code)) in lies.into_iter().enumerate() {
+            let mut told = record("a");
+            lie(&mut told);
+            assert_eq!(read(1, &told).unwrap_err().code(), code, "{number}");
+        }
+    }
+
+    #[test]
+    fn columns_that_contradict_each_other_are_refused() {
+        let columns = |default, next, names: &[(u16, &str)]| {
+            let list = names.iter();
+            let list = list.map(|(number, name)| read(*number, &record(name)).unwrap());
+            VectorColumns {
+                default,
+                next,
+                list: list.collect(),
+            }
+            .checked()
+        };
+        assert!(columns(0, 1, &[]).is_ok());
+        assert!(columns(2, 127, &[(2, "b"), (126, "a")]).is_ok());
+        for (what, bad) in [
+            ("next is there", columns(0, 2, &[(2, "a")])),
+            ("next is too large", columns(0, 128, &[(2, "a")])),
+            ("no such default", columns(1, 3, &[(2, "a")])),
+            ("one name twice", columns(0, 3, &[(1, "a"), (2, "a")])),
+        ] {
+            assert_eq!(bad.unwrap_err().code(), "DAMAGED", "{what}");
+        }
+    }
+}
