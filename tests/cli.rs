@@ -16,7 +16,6 @@ mod roots;
 mod searching;
 mod shipping;
 mod streams;
-mod vectors;
 mod watching;
 
 use crate::support::{CORPUS, Folder, documents};

@@ -15,5 +15,4 @@ mod start;
 pub(crate) mod stdio;
 mod tools;
 mod transport;
-mod vectors;
 mod writing;

@@ -86,22 +86,6 @@ impl Failure {
         self
     }
 
-    /// With that hint where it has none.
-    pub(crate) fn or_hint(mut self, hint: String) -> Failure {
-        if let Failure::Reported(report) = &mut self {
-            report.hint.get_or_insert(hint);
-        }
-        self
-    }
-
-    /// With that message instead of the one that it has.
-    pub(crate) fn with_message(mut self, message: String) -> Failure {
-        if let Failure::Reported(report) = &mut self {
-            report.message = message;
-        }
-        self
-    }
-
     /// The answer could not be written.
     pub(crate) fn from_output(error: &io::Error) -> Failure {
         match error.kind() {

@@ -175,7 +175,6 @@ fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
                 "`kb vectors {file}` lists the columns with their dimensions"
             ))
         }
-        Error::InvalidArgument { .. } if command.verb.starts_with("kb import") => None,
         Error::InvalidArgument {
             argument: "vectors",
             ..

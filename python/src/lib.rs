@@ -12,6 +12,7 @@ mod error;
 mod handle;
 mod imported;
 mod kb;
+mod numbers;
 mod options;
 mod results;
 mod source;

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::{invalid, type_name};
-use crate::imported::one_vector;
+use crate::numbers::one_vector;
 use crate::time::since_ms;
 
 /// One word or several: a `str`, or any iterable of them.

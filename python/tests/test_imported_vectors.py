@@ -114,7 +114,7 @@ def test_what_is_wrong_is_named_and_nothing_imported(path: Path) -> None:
         ]:
             with pytest.raises(kbfile.InvalidArgumentError, match=message):
                 writer.import_vectors("own", **arguments)  # type: ignore[arg-type]
-        with pytest.raises(KeyError):
+        with pytest.raises(kbfile.InvalidArgumentError, match='row 0: no document "none.md"'):
             writer.import_vectors("own", rows(), ["none.md"] * 5)
         with pytest.raises(ValueError, match="inhomogeneous"):
             writer.import_vectors("own", [[1.0, 2.0], [3.0]] * 2, NAMES[:4])

@@ -91,16 +91,22 @@ fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
             let message = format!("stopped; {} is as it was", file.display());
             Failure::new(error.code(), message, None)
         }
+        // What a flag said.
+        Error::InvalidArgument {
+            argument: argument @ ("name" | "model" | "metric"),
+            reason,
+        } => {
+            let message = format!("--{argument}: {reason}");
+            let hint = format!("`kb vectors {}` lists the columns", shell_word(file));
+            Failure::new(error.code(), message, Some(hint))
+        }
         // It speaks of rows; whose they are stands only here.
         Error::InvalidArgument { reason, .. } => {
             let message = format!("{}: {reason}", source.display());
-            let hint = format!("`kb vectors {}` lists the columns", shell_word(file));
-            let told = Failure::from_engine(error, verb, file);
-            told.with_message(message).or_hint(hint)
-        }
-        Error::DocumentNotFound { .. } | Error::AmbiguousDocument { .. } => {
-            let message = format!("{}: {error}", source.display());
-            let hint = format!("`kb ls -r -f {}` lists the documents", shell_word(file));
+            let hint = format!(
+                "nothing was imported; `kb get -f {} '*' --format chunks --json` names the chunks",
+                shell_word(file)
+            );
             Failure::new(error.code(), message, Some(hint))
         }
         _ => {

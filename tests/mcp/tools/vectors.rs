@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::client::Client;
+use crate::mcp::client::Client;
 use crate::support::Folder;
 
 /// `harbour.kb` with the column `own`, in which each document has a direction of its own.
@@ -59,7 +59,7 @@ fn a_vector_that_does_not_fit_is_refused() {
         ),
         (
             json!({"query": "", "vector": [0, 0, 0], "vector_column": "own"}),
-            "zero",
+            "are 0",
         ),
         (
             json!({"query": "", "vector": [1, 0, "x"], "vector_column": "own"}),
