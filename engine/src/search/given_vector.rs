@@ -50,8 +50,7 @@ pub(crate) fn queries(
             if !column.model.is_empty() {
                 of.push_str(&format!(" by {:?}", column.model));
             }
-            let reason = format!("{fault}; it is searched in {of}, of {} numbers", column.dim);
-            invalid("vector", reason)
+            invalid("vector", format!("{fault}; it is searched in {of}"))
         })?;
         column.metric.scale(&mut vector, norm);
         queries.push(FileVector {

@@ -55,19 +55,23 @@ impl Metric {
     pub(crate) fn check(self, vector: &[f32], dim: u32) -> Result<f64, String> {
         if vector.len() != dim as usize {
             let given = vector.len();
-            return Err(format!("it has {given} numbers, the column has {dim}"));
+            return Err(format!(
+                "it has {given} numbers, the column has {dim}: take a vector by its model"
+            ));
         }
         if let Some(at) = vector.iter().position(|x| !x.is_finite()) {
             let number = vector.get(at).copied().unwrap_or_default();
-            return Err(format!("number {at} is {number}, which is not finite"));
+            return Err(format!(
+                "number {at} is {number}: only finite numbers can be compared"
+            ));
         }
         let squares = vector.iter().map(|x| f64::from(*x) * f64::from(*x));
         let norm: f64 = squares.sum();
         if norm > f64::from(f32::MAX) {
-            return Err("it is longer than 1.8e19, which cannot be squared".to_owned());
+            return Err("it is longer than 1.8e19, which cannot be squared: divide all vectors by one number".to_owned());
         }
         if norm == 0.0 && self == Metric::Cosine {
-            return Err("all its numbers are 0, so it has no direction to compare".to_owned());
+            return Err("all its numbers are 0, so it has no direction: leave it out, or compare by dot or l2".to_owned());
         }
         Ok(norm)
     }
@@ -91,10 +95,17 @@ mod tests {
     fn what_no_column_may_have_is_named() {
         let [cosine, dot, l2] = Metric::ALL;
         let fault = |metric: Metric, vector: &[f32]| metric.check(vector, 3).unwrap_err();
-        assert_eq!(fault(dot, &[1.0]), "it has 1 numbers, the column has 3");
+        let told = fault(dot, &[1.0]);
+        assert_eq!(
+            told,
+            "it has 1 numbers, the column has 3: take a vector by its model"
+        );
         for (number, shown) in [(f32::NAN, "NaN"), (f32::INFINITY, "inf")] {
             let told = fault(l2, &[0.0, 1.0, number]);
-            assert_eq!(told, format!("number 2 is {shown}, which is not finite"));
+            assert!(
+                told.starts_with(&format!("number 2 is {shown}: only finite")),
+                "{told}"
+            );
         }
         assert!(fault(dot, &[2e19, 0.0, 0.0]).contains("longer than"));
         assert!(fault(cosine, &[0.0, -0.0, 0.0]).contains("no direction"));

@@ -231,6 +231,12 @@ impl<'a> Reader<'a> {
         products: &[i32; BLOCK_ROWS],
         keys: &mut [i64; BLOCK_ROWS],
     ) -> Result<()> {
+        if norms.is_none() {
+            for (product, key) in products.iter().zip(keys) {
+                *key = i64::from(*product);
+            }
+            return Ok(());
+        }
         let first = u64::from(block) * BLOCK_ROWS as u64;
         let rows = (first..u64::from(self.count)).zip(products.iter().zip(keys));
         for (row, (product, key)) in rows {

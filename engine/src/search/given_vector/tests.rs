@@ -130,6 +130,10 @@ fn filters_and_deleted_documents_leave_chunks_out() {
     // The new text has no vector.
     assert_eq!(filtered(&["d000[1-3].txt", "d0050.txt"]), [1, 3].map(name));
     file.sound();
+    let kb = file.kb();
+    let hits = found(&kb.search(&of).unwrap());
+    assert_eq!(hits.len(), 58);
+    assert!(hits.iter().all(|hit| hit.0 != name(2) && hit.0 != name(50)));
     for number in (0..60).filter(|number| *number != 2) {
         writer.remove(&name(number)).unwrap();
     }

@@ -380,6 +380,12 @@ fn a_removed_column_leaves_nothing_and_its_number_is_not_given_again() {
         .unwrap();
     file.import(&NewVectors::new("b").metric(Metric::L2), &rows)
         .unwrap();
+    let grown = file.kb().sizes().unwrap();
+    // Rows of 64 bytes, a block of signs of 512 for each of three segments, and lengths.
+    let stored = 2 * 20 * 64 + 2 * 3 * 512 + 20 * 4;
+    assert!(grown.sections[2].1 >= sizes.sections[2].1 + stored);
+    let sum: u64 = grown.sections.iter().map(|section| section.1).sum();
+    assert_eq!(sum, grown.file_bytes);
     let (numbers, more, next, _) = columns_of(&file.path);
     assert_eq!((more, next), (6, 3));
     for number in [256 + 32, 256 + 34, 512 + 32, 512 + 34, 512 + 44] {

@@ -256,7 +256,7 @@ fn requests_that_no_column_can_answer_are_refused() {
     for (request, expected) in [
         (
             of(random(1, 7)),
-            "vector: it has 7 numbers, the column has 24; it is searched in column \"m\" by \"some model\"",
+            "vector: it has 7 numbers, the column has 24: take a vector by its model; it is searched in column \"m\" by \"some model\"",
         ),
         (of(Vec::new()), "it has 0 numbers"),
         (of(infinite), "number 3 is -inf"),
