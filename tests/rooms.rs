@@ -259,7 +259,7 @@ const CONFINED: [Confined; 17] = [
     },
     Confined {
         name: "arrow_array",
-        files: &["python/src/arrow.rs"],
+        files: &["cli/src/vector_file/", "python/src/arrow.rs"],
     },
     Confined {
         name: "tokio",

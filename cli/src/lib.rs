@@ -15,6 +15,7 @@ mod locate;
 mod output;
 mod remedy;
 mod target;
+mod vector_file;
 mod watch;
 mod writer_wait;
 
@@ -164,6 +165,8 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Add(verb) => cmd::write::add::run(&verb, output),
         Verb::Rm(verb) => cmd::write::rm::run(&verb, output),
         Verb::Tag(verb) => cmd::write::tag::run(&verb, output),
+        Verb::Import(verb) => cmd::write::import::run(&verb, output),
+        Verb::Vectors(verb) => cmd::write::vectors::run(&verb, output),
         Verb::Watch(verb) => cmd::write::watch::run(&verb, output),
         Verb::Mcp(verb) => cmd::serve::mcp::run(&verb, output),
         Verb::Token(verb) => cmd::serve::token::run(&verb, output),

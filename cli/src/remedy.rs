@@ -167,6 +167,15 @@ fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
             ))
         }
         Error::InvalidArgument {
+            argument: "vector" | "vector_column",
+            ..
+        } => {
+            let file = shell_word(command.file);
+            Some(format!(
+                "`kb vectors {file}` lists the columns with their dimensions"
+            ))
+        }
+        Error::InvalidArgument {
             argument: "vectors",
             ..
         } if command.verb.starts_with("kb seal") => {

@@ -400,6 +400,8 @@ enum kb_stage
     KB_STAGE_COMMIT = 6,
     // Searching.
     KB_STAGE_SEARCH = 7,
+    // Importing vectors: files are vectors read, then chunks written.
+    KB_STAGE_IMPORT = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1070,6 +1072,8 @@ void kb_text_free(kb_text **text);
 //     {"call": "search", "query": "why does the sea rise", "k": 3}
 //     {"call": "text", "document": "tides.md", "lines": "10-20"}
 //     {"call": "add", "path": "notes/tides.md", "text": "The moon pulls the sea."}
+//     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
+//     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 //
 // Errors: `KB_INVALID_ARGUMENT` for a request that is no JSON object, and for an argument that the call does not have;
 // `KB_NOT_BUILT` for a call that this library lacks; those of the functions of the same name.

@@ -170,6 +170,7 @@ static const struct {
     {"rollback", "", "forgotten"},
     {"add", "\"path\":\"new.md\",\"text\":\"# New\\n\\nA text.\\n\"", "added"},
     {"commit", "", "committed"},
+    {"import_vectors", "\"name\":\"own\",\"rows\":[{\"document\":\"new.md\",\"chunk\":0,\"vector\":[0.6,-0.8]}]", "rows"},
     {"remove", "\"document\":\"new.md\"", NULL},
     {"index", "\"paths\":\"%s\"", "added"},
     {"seal", "\"vectors\":\"i4\"", "content_root"},
@@ -181,7 +182,7 @@ static void every_call_of_help_answers(void) {
     write_file(temp_path("folder/a.md"), "# A\n\nwords\n", 11);
     json *help = answer("{\"call\":\"help\"}");
     const json *calls = json_get(help, "calls");
-    CHECK_NUMBER(22, json_len(calls));
+    CHECK_NUMBER(23, json_len(calls));
     bool is_tried[64] = {false};
     for (size_t at = 0; at < COUNT(GOOD); at++) {
         char arguments[2048], request[4096];
@@ -302,6 +303,45 @@ static void wrong_values_say_what_is_allowed(void) {
     close_sample();
 }
 
+static void a_vector_is_imported_and_searched_by(void) {
+    open_sample();
+    add_text(writer, "a.md", "# A\n\nA text.\n");
+    add_text(writer, "b.md", "# B\n\nA text.\n");
+    commit(writer);
+    /* Chunks in order, and by name. */
+    json *imported = answer("{\"call\":\"import_vectors\",\"name\":\"own\",\"model\":\"mine\",\"default\":true,"
+                            "\"rows\":[[1,0.1],{\"document\":\"b.md\",\"lines\":[1,3],\"vector\":[0.1,1]}]}");
+    CHECK_NUMBER(2, (uint64_t)json_number(json_get(imported, "rows")));
+    json_free(imported);
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"own\",\"rows\":[[1,0]]}");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[[1,0],[1]]}");
+    SAYS("row 1");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[[1,0],{\"document\":\"c.md\",\"vector\":[1,1]}]}");
+    SAYS("c.md");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[{\"document\":\"a.md\",\"chunk\":0,\"span\":[0,1],\"vector\":[1,1]}]}");
+    SAYS("exclude");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[{\"vector\":[1,1]}]}");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[7]}");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[]}");
+    REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\"}");
+    SAYS("rows:");
+    close_file(&file);
+    file = opened(temp_path("w.kb"));
+    json *found = answer("{\"call\":\"search\",\"vector\":[0.2,1],\"vector_column\":\"own\",\"k\":1}");
+    CHECK_TEXT("b.md", json_text(json_get(json_at(json_get(found, "hits"), 0), "document")));
+    json_free(found);
+    found = answer("{\"call\":\"search\",\"query\":\"text\",\"vector\":[1,0.2]}");
+    CHECK_TEXT("a.md", json_text(json_get(json_at(json_get(found, "hits"), 0), "document")));
+    json_free(found);
+    REFUSED("{\"call\":\"search\",\"vector\":[1]}");
+    REFUSED("{\"call\":\"search\",\"vector\":[0,0]}");
+    REFUSED("{\"call\":\"search\",\"vector\":[1e300,0]}");
+    REFUSED("{\"call\":\"search\",\"vector\":[1,\"0\"]}");
+    REFUSED("{\"call\":\"search\",\"vector\":[1,0],\"vector_column\":\"owl\"}");
+    SAYS("owl");
+    close_sample();
+}
+
 static void statuses_have_the_names_of_all_fronts(void) {
     static const struct {
         kb_status status;
@@ -342,6 +382,7 @@ static const test_case TESTS[] = {
     TEST(every_call_of_help_answers),
     TEST(arguments_of_wrong_kinds_are_refused),
     TEST(wrong_values_say_what_is_allowed),
+    TEST(a_vector_is_imported_and_searched_by),
     TEST(statuses_have_the_names_of_all_fronts),
 };
 

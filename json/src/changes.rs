@@ -1,6 +1,6 @@
 //! What changes of a file changed, or would change.
 
-use kb_engine::{DocumentInfo, Report, SealReport};
+use kb_engine::{DocumentInfo, ImportReport, Report, SealReport};
 
 use crate::document::document_head;
 use crate::object::Object;
@@ -115,6 +115,17 @@ pub fn seal_report(report: &SealReport) -> Object {
         .field("bytes_before", report.bytes_before)
         .field("bytes_after", report.bytes_after)
         .field("content_root", &*report.content_root)
+}
+
+/// Vectors that were imported into the column of that name.
+#[must_use]
+pub fn import_report(name: &str, report: &ImportReport) -> Object {
+    Object::new()
+        .field("name", name)
+        .field("rows", report.rows)
+        .field("chunks", report.chunks)
+        .field("dim", report.dim)
+        .field("replaced", report.replaced)
 }
 
 /// A document that was added, and whether it took the place of another one.

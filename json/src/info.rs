@@ -1,6 +1,6 @@
 //! What a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, Recall, RootInfo, Sizes, UnquantisedRecall, WriterInfo};
+use kb_engine::{Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo};
 use serde_json::Value;
 
 use crate::object::Object;
@@ -33,7 +33,11 @@ pub fn info(
         .field("model", &*info.model)
         .field("dim", info.dim)
         .field("vectors", info.vectors.name())
-        .field("vectors_exact", info.is_exact);
+        .field("vectors_exact", info.is_exact)
+        .objects(
+            "vector_columns",
+            info.vector_columns.iter().map(vector_column).collect(),
+        );
     let object = match &info.recall {
         Some(recall) => object.object("recall", recall_object(recall)),
         None => object.field("recall", Value::Null),
@@ -56,6 +60,19 @@ pub fn info(
         Some(sizes) => object.object("sizes", sizes_object(sizes)),
         None => object,
     }
+}
+
+/// A column of vectors.
+#[must_use]
+pub fn vector_column(column: &VectorColumn) -> Object {
+    Object::new()
+        .field("name", &*column.name)
+        .field("model", &*column.model)
+        .field("dim", column.dim)
+        .field("metric", column.metric.name())
+        .field("codec", column.codec.name())
+        .field("rows", column.rows)
+        .field("default", column.is_default)
 }
 
 fn root_object(root: &RootInfo) -> Object {

@@ -47,14 +47,15 @@ mod verify;
 
 #[cfg(feature = "ingest")]
 pub use changes::{
-    ChangeKind, added, changed_documents, index_report, removed, seal_report, with_changes,
+    ChangeKind, added, changed_documents, import_report, index_report, removed, seal_report,
+    with_changes,
 };
 pub use document::{
     created, document, document_head, entry, folder, metadata, skipped_file, stated,
 };
 pub use error::error;
 pub use hit::{best_score, explanation, hit};
-pub use info::info;
+pub use info::{info, vector_column};
 pub use numbers::{bytes, score};
 pub use object::Object;
 pub use outline::{part, parts_total, section, sections_total};

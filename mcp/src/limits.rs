@@ -57,5 +57,8 @@ pub(crate) const MIME_LIMIT: usize = 255;
 /// Characters of a path on this machine: the longest that Linux and macOS take.
 pub(crate) const PATH_LIMIT: usize = 4096;
 
+/// Numbers of a vector; no column of a file has more dimensions.
+pub(crate) const VECTOR_LIMIT: usize = kb_engine::VECTOR_DIM_LIMIT as usize;
+
 /// Characters of a text to embed.
 pub(crate) const TEXT_LIMIT: usize = 8000;

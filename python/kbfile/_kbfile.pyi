@@ -21,6 +21,8 @@ __all__ = [
     "DocumentIterator",
     "Section",
     "restore_document",
+    "ImportReport",
+    "VectorColumn",
     "Hit",
     "restore_hit",
     "Hits",
@@ -95,8 +97,10 @@ class Kb:
     def __getitem__(self, name: str, /) -> Document: ...
     def search(
         self,
-        query: str,
+        query: str | None = None,
         *,
+        vector: Any = None,
+        vector_column: str | None = None,
         k: int = 10,
         mode: Mode = "hybrid",
         scope: Scope = "chunks",
@@ -148,8 +152,10 @@ class Kb:
     ) -> list[Hits]: ...
     def asearch(
         self,
-        query: str,
+        query: str | None = None,
         *,
+        vector: Any = None,
+        vector_column: str | None = None,
         k: int = 10,
         mode: Mode = "hybrid",
         scope: Scope = "chunks",
@@ -213,6 +219,8 @@ class Kb:
     def embed(self, text: str) -> Any: ...
     @property
     def vectors(self) -> Vectors: ...
+    def vectors_of(self, column: str) -> Vectors: ...
+    def vector_columns(self) -> list[VectorColumn]: ...
     @property
     def info(self) -> dict[str, Any]: ...
     def sizes(self) -> dict[str, int]: ...
@@ -256,6 +264,24 @@ class Writer(Kb):
     def tag(
         self, name: str, add: OneOrMany = (), remove: OneOrMany = ()
     ) -> list[str]: ...
+    def import_vectors(
+        self,
+        name: str,
+        vectors: Any,
+        documents: OneOrMany | None = None,
+        chunks: Iterable[int] | None = None,
+        *,
+        spans: Iterable[tuple[int, int]] | None = None,
+        lines: Iterable[tuple[int, int]] | None = None,
+        model: str = "",
+        metric: Literal["cosine", "dot", "l2"] = "cosine",
+        codec: Literal["i8", "i4"] = "i8",
+        default: bool = False,
+        replace: bool = False,
+        progress: bool | ProgressCallback | None = None,
+    ) -> ImportReport: ...
+    def remove_vectors(self, name: str) -> int: ...
+    def set_default_vectors(self, name: str) -> None: ...
     def commit(self, *, progress: bool | ProgressCallback | None = None) -> None: ...
     def rollback(self) -> None: ...
     def seal(
@@ -658,6 +684,38 @@ class VectorBlock:
         def __release_buffer__(self, buffer: memoryview, /) -> None: ...
 
 @final
+class VectorColumn:
+    """A column of vectors: at most one for each chunk, all by one model."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def metric(self) -> Literal["cosine", "dot", "l2"]: ...
+    @property
+    def codec(self) -> Literal["i8", "i4"]: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def is_default(self) -> bool: ...
+
+@final
+class ImportReport:
+    """What an import of vectors did."""
+
+    @property
+    def rows(self) -> int: ...
+    @property
+    def chunks(self) -> int: ...
+    @property
+    def dim(self) -> int: ...
+    @property
+    def replaced(self) -> int: ...
+
+@final
 class IndexReport:
     """What an index run did."""
 
@@ -725,7 +783,7 @@ def open_writer(
 def embed(texts: str | Iterable[str], *, query: bool = False) -> Any: ...
 def search_files(
     files: Sequence[Kb],
-    query: str,
+    query: str | None = None,
     **options: Any,
 ) -> Hits: ...
 def restore_hit(state: dict[str, Any]) -> Hit: ...

@@ -21,6 +21,15 @@ def as_array(array: Any) -> Any:
     return numpy.asarray(array)
 
 
+def as_float32(numbers: Any) -> Any:
+    """Numbers as a numpy.ndarray of float32 in one piece; None without numpy."""
+    try:
+        import numpy  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return None
+    return numpy.ascontiguousarray(numbers, dtype=numpy.float32)
+
+
 def to_pandas(columns: dict[str, list[Any]]) -> Any:
     """A pandas.DataFrame of columns."""
     import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]

@@ -17,7 +17,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
-    /// What the call is doing: walk, index, write, merge, seal, verify, commit, search.
+    /// What the call is doing: walk, index, write, merge, seal, verify, commit, import, search.
     stage: &'static str,
     /// Files or documents done in this stage.
     files_done: u64,
@@ -51,6 +51,7 @@ impl Progress {
                 Stage::Seal => "seal",
                 Stage::Verify => "verify",
                 Stage::Commit => "commit",
+                Stage::Import => "import",
                 _ => "search",
             },
             files_done: progress.files_done,

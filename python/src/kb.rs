@@ -17,6 +17,7 @@ use crate::documents::document::{Document, DocumentIterator, document_name};
 use crate::error::{invalid, raised};
 use crate::handle::{Handle, Source};
 use crate::options::{cursor, kinds, request, take_filter, unexpected, words};
+use crate::results::columns::VectorColumn;
 use crate::results::hits::Hits;
 use crate::results::matches::Matches;
 use crate::results::report::VerifyReport;
@@ -95,16 +96,22 @@ fn search(
 /// Searches several files as if they were one: `Hit.file` says which one a hit is from. A term weighs by how many
 /// chunks of all files have it, so scores compare. Keyword arguments are those of `Kb.search`. At most 64 files.
 #[pyfunction]
-#[pyo3(signature = (files, query, **options))]
+#[pyo3(signature = (files, query = None, **options))]
 pub(crate) fn search_files(
     py: Python<'_>,
     files: Vec<Bound<'_, Kb>>,
-    query: String,
+    query: Option<String>,
     options: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Hits> {
     let open = files.iter().map(|kb| kb.get().handle.kb(py));
     let open: Vec<Arc<kb_engine::Kb>> = open.collect::<PyResult<_>>()?;
-    search(py, &open, "search_files", query, options)
+    search(
+        py,
+        &open,
+        "search_files",
+        query.unwrap_or_default(),
+        options,
+    )
 }
 
 #[pymethods]
@@ -194,29 +201,34 @@ impl Kb {
     /// 1970, or text as "7d". `context` is lines before and after, `max_lines` the most lines of each hit, `max_tokens` a
     /// budget for all (4 bytes each), `cursor` continues a result.
     ///
+    /// `vector` is one of the model that made a column (`import_vectors`), an array or a list: the search is by it, and
+    /// `query`, which may be left out, ranks the keyword part of mode "hybrid". `vector_column` names the column, else it is
+    /// the default one.
+    ///
     /// Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that is
     /// not there, CursorError, ModelError, DamagedError, and ReplacedError when commits overtook the search again and again.
     #[pyo3(
-        signature = (query, **options),
-        text_signature = "(self, query, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+        signature = (query = None, **options),
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
     )]
     fn search(
         &self,
         py: Python<'_>,
-        query: String,
+        query: Option<String>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Hits> {
+        let query = query.unwrap_or_default();
         search(py, &[self.handle.kb(py)?], "search", query, options)
     }
 
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
-        signature = (query, **options),
-        text_signature = "(self, query, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+        signature = (query = None, **options),
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
-        query: &Bound<'py, PyAny>,
+        query: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
@@ -381,6 +393,20 @@ impl Kb {
         Ok(Vectors::new(vectors, &self.handle))
     }
 
+    /// The stored vectors of a column, as `vectors`; rows of chunks without one are zeros and have no name in `ids()`.
+    fn vectors_of(&self, py: Python<'_>, column: String) -> PyResult<Vectors> {
+        let kb = self.handle.kb(py)?;
+        let vectors = run_short(py, || kb.vectors_of(&column))?;
+        Ok(Vectors::new(vectors, &self.handle))
+    }
+
+    /// The columns of vectors: "built-in" first, then those that were imported.
+    fn vector_columns(&self, py: Python<'_>) -> PyResult<Vec<VectorColumn>> {
+        let kb = self.handle.kb(py)?;
+        let columns = run_short(py, || kb.vector_columns())?;
+        Ok(columns.iter().map(VectorColumn::from).collect())
+    }
+
     /// Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. Cost grows with the
     /// number of documents.
     #[getter]
@@ -414,6 +440,9 @@ impl Kb {
         dict.set_item("model_available", info.model_available)?;
         dict.set_item("dim", info.dim)?;
         dict.set_item("vectors", info.vectors.name())?;
+        let columns = info.vector_columns.iter().map(VectorColumn::from);
+        let columns = columns.map(|column| column.dict(py));
+        dict.set_item("vector_columns", columns.collect::<PyResult<Vec<_>>>()?)?;
         dict.set_item("recall", info.recall.as_ref().map(|recall| recall.recall))?;
         dict.set_item("analyser", &info.analyser)?;
         dict.set_item("content_root", &info.content_root)?;

@@ -10,9 +10,12 @@ mod command;
 mod documents;
 mod error;
 mod handle;
+mod imported;
 mod kb;
+mod numbers;
 mod options;
 mod results;
+mod source;
 mod time;
 mod vectors;
 mod writer;
@@ -39,6 +42,8 @@ mod _kbfile {
     use super::documents::{Page, Slide};
     #[pymodule_export]
     use super::kb::{Kb, open_reader, search_files};
+    #[pymodule_export]
+    use super::results::columns::{ImportReport, VectorColumn};
     #[pymodule_export]
     use super::results::hit::{Hit, restore_hit};
     #[pymodule_export]

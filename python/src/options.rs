@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::error::{invalid, type_name};
+use crate::numbers::one_vector;
 use crate::time::since_ms;
 
 /// One word or several: a `str`, or any iterable of them.
@@ -138,6 +139,12 @@ pub(crate) fn request(
             "join" => request.join = value.extract()?,
             "explain" => request.explain = value.extract()?,
             "max_tokens" => page.max_tokens = value.extract()?,
+            "vector" if function != "search_many" => {
+                request.vector = (!value.is_none()).then(|| one_vector(&value)).transpose()?;
+            }
+            "vector_column" if function != "search_many" => {
+                request.vector_column = value.extract()?;
+            }
             "cursor" if function != "search_many" => page.cursor = cursor(&value)?,
             _ if take_filter(&mut request.filters, &name, &value)? => {}
             _ => return Err(unexpected(function, &name)),

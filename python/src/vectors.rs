@@ -129,10 +129,13 @@ impl Vectors {
     }
 
     /// The chunk of each row, in the order of the blocks: path of the document and number of the chunk in it. None for
-    /// a row whose chunk is deleted. Raises CursorError when the file has another commit now.
+    /// a row whose chunk is deleted, or has no vector in an imported column. Raises CursorError when the file has another commit now.
     fn ids(&self, py: Python<'_>) -> PyResult<Vec<Option<(String, u32)>>> {
         let rows = self.read_rows(py)?.into_iter();
-        let ids = rows.map(|row| (!row.is_deleted).then_some((row.document, row.chunk_index)));
+        let ids = rows.map(|row| {
+            let is_there = row.has_vector && !row.is_deleted;
+            is_there.then_some((row.document, row.chunk_index))
+        });
         Ok(ids.collect())
     }
 

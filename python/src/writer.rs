@@ -3,29 +3,29 @@
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use kb_engine::{
-    Document, Error, Extraction, Hook, IndexOptions, KbWriter, SealOptions, SourceInfo,
-    VectorCodec, secret_by_name, secret_in,
+    Document, Error, Extraction, Hook, IndexOptions, KbWriter, Metric, NewVectors, SealOptions,
+    SourceInfo, VectorCodec,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run};
 use crate::command::worker;
-use crate::error::{invalid, of_code, raised, type_name};
+use crate::error::{invalid, of_code, raised};
 use crate::handle::{Handle, closed};
+use crate::imported::{Names, Rows};
 use crate::kb::{Kb, absolute};
-use crate::options::{named, words};
+use crate::options::{named, unexpected, words};
+use crate::results::columns::ImportReport;
 use crate::results::report::{IndexReport, SealReport};
+use crate::source::{Given, check_secrets, given};
 
 /// How long a thread waits for another one, or for another writer, before it looks for signals.
 const WAIT: Duration = Duration::from_millis(20);
-
-/// Largest file that `add` reads.
-const FILE_LIMIT_BYTES: u64 = 256 << 20;
 
 /// A .kb that is being written: `kbfile.open(path, "w")`. It also reads: what was committed last.
 ///
@@ -185,17 +185,8 @@ impl Writer {
     }
 }
 
-/// What `add` was given.
-struct Given {
-    /// The name that says its format.
-    name: String,
-    content: Vec<u8>,
-    /// When it was modified, in milliseconds since 1970; none where it is no file.
-    modified_ms: Option<i64>,
-}
-
 /// How vectors are stored, by name.
-fn codec(vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<VectorCodec>> {
+fn codec(name: &str, vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<VectorCodec>> {
     let of = |name: &str| match name {
         "i8" => Some(VectorCodec::I8),
         "i4" => Some(VectorCodec::I4),
@@ -203,147 +194,8 @@ fn codec(vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<VectorCodec>> {
     };
     vectors
         .filter(|value| !value.is_none())
-        .map(|value| named("vectors", value, of, &["i8", "i4"]))
+        .map(|value| named(name, value, of, &["i8", "i4"]))
         .transpose()
-}
-
-/// A name for a text that was given none: of its title, else of its content, so that the same text has the same.
-fn name_of(title: Option<&str>, text: &str) -> String {
-    let slug: String = title
-        .unwrap_or_default()
-        .chars()
-        .map(|it| if it.is_alphanumeric() { it } else { '-' })
-        .flat_map(char::to_lowercase)
-        .collect();
-    let words: Vec<&str> = slug.split('-').filter(|word| !word.is_empty()).collect();
-    let slug: String = words.join("-").chars().take(80).collect();
-    if !slug.is_empty() {
-        return format!("{slug}.txt");
-    }
-    let hash = SourceInfo::of(text.as_bytes()).hash;
-    let digits: String = hash
-        .iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    format!("text-{digits}.txt")
-}
-
-/// The content of a source, which is text, bytes, or the path of a file.
-fn given(source: &Bound<'_, PyAny>, path: Option<&str>, title: Option<&str>) -> PyResult<Given> {
-    let py = source.py();
-    if source.is_instance_of::<PyString>() {
-        let text: String = source.extract()?;
-        let name = path.map_or_else(|| name_of(title, &text), str::to_owned);
-        return Ok(Given {
-            name,
-            content: text.into_bytes(),
-            modified_ms: None,
-        });
-    }
-    if source.is_instance_of::<PyBytes>() || source.is_instance_of::<PyByteArray>() {
-        let Some(path) = path else {
-            return Err(invalid(
-                py,
-                "path: bytes have no name; give path=\"report.pdf\"",
-            ));
-        };
-        let bytes = py.get_type::<PyBytes>().call1((source,))?;
-        let bytes = bytes.cast::<PyBytes>()?.as_bytes().to_vec();
-        return Ok(Given {
-            name: path.to_owned(),
-            content: bytes,
-            modified_ms: None,
-        });
-    }
-    if !source.hasattr("__fspath__")? {
-        let message = format!(
-            "source takes a str (text), bytes, or a pathlib.Path, not {}",
-            type_name(source)
-        );
-        return Err(PyTypeError::new_err(message));
-    }
-    let file = absolute(source)?;
-    let read = py.detach(|| read_file(&file));
-    let (content, modified_ms) = read.map_err(|error| raised(py, &error))?;
-    let name = file
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
-    // A path without an extension says nothing of the format; the name of the file may.
-    let has_extension = path.is_some_and(|path| std::path::Path::new(path).extension().is_some());
-    let name = match path {
-        Some(path) if has_extension => path.to_owned(),
-        _ => name,
-    };
-    Ok(Given {
-        name,
-        content,
-        modified_ms,
-    })
-}
-
-/// A file, and when it was modified.
-fn read_file(file: &std::path::Path) -> Result<(Vec<u8>, Option<i64>), Error> {
-    use std::io::Read as _;
-
-    let io = |source| Error::Io {
-        action: "read",
-        path: file.to_owned(),
-        source,
-    };
-    let metadata = match std::fs::metadata(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(Error::PathNotFound {
-                path: file.to_owned(),
-            });
-        }
-        metadata => metadata.map_err(io)?,
-    };
-    if metadata.is_dir() {
-        return Err(Error::InvalidArgument {
-            argument: "source",
-            reason: format!("{} is a folder; index() reads folders", file.display()),
-        });
-    }
-    // Opening a pipe would wait for its other end.
-    if !metadata.is_file() {
-        return Err(Error::InvalidArgument {
-            argument: "source",
-            reason: format!("{} is no file but a pipe or a device", file.display()),
-        });
-    }
-    let mut content = Vec::new();
-    let opened = std::fs::File::open(file).map_err(io)?;
-    opened
-        .take(FILE_LIMIT_BYTES + 1)
-        .read_to_end(&mut content)
-        .map_err(io)?;
-    if content.len() as u64 > FILE_LIMIT_BYTES {
-        return Err(Error::TooLarge {
-            what: file.display().to_string(),
-            size: metadata.len(),
-            limit: FILE_LIMIT_BYTES,
-        });
-    }
-    let modified = metadata.modified().ok();
-    let modified = modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    Ok((
-        content,
-        modified.and_then(|since| i64::try_from(since.as_millis()).ok()),
-    ))
-}
-
-/// Refuses a document that is, or holds, a secret.
-fn check_secrets(name: &str, document: &Document) -> Result<(), Error> {
-    match secret_by_name(name).or_else(|| secret_in(document)) {
-        Some(secret) => Err(Error::InvalidArgument {
-            argument: "source",
-            reason: format!("{name:?} {secret}; include_secrets=True adds it all the same"),
-        }),
-        None => Ok(()),
-    }
 }
 
 #[pymethods]
@@ -454,7 +306,7 @@ impl Writer {
             .force_hash(force_hash)
             .prune(prune)
             .root(root)
-            .vectors(codec(vectors)?);
+            .vectors(codec("vectors", vectors)?);
         options.include_secrets = include_secrets;
         options.trigrams = trigrams;
         options.min_recall = min_recall;
@@ -490,6 +342,81 @@ impl Writer {
         })
     }
 
+    /// Imports vectors of any model into the column `name`, a new one or one that gets more: an array `[rows, dim]` of
+    /// numpy or another library, read in place where it is float32, or a list of lists. Commits what waits, then all
+    /// vectors at once; when a row is wrong, none.
+    ///
+    /// Rows are the chunks of the file in order: documents by path, then chunks. `documents` names the document of each
+    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them. Not every chunk
+    /// needs a vector; a document that is changed loses its vectors.
+    ///
+    /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
+    /// vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.
+    #[pyo3(signature = (name, vectors, documents = None, chunks = None, **options))]
+    #[pyo3(
+        text_signature = "(self, name, vectors, documents=None, chunks=None, *, spans=None, lines=None, model='', metric='cosine', codec='i8', default=False, replace=False, progress=None)"
+    )]
+    fn import_vectors(
+        &self,
+        name: String,
+        vectors: &Bound<'_, PyAny>,
+        documents: Option<&Bound<'_, PyAny>>,
+        chunks: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<ImportReport> {
+        let py = vectors.py();
+        let mut column = NewVectors::new(name);
+        let (mut spans, mut lines, mut listener) = (None, None, Listener::none());
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            match name.as_str() {
+                "spans" => spans = Some(value),
+                "lines" => lines = Some(value),
+                "model" => column.model = value.extract()?,
+                "metric" => {
+                    let names = Metric::ALL.map(Metric::name);
+                    column.metric = named(&name, &value, Metric::from_name, &names)?;
+                }
+                "codec" => column.codec = codec("codec", Some(&value))?.unwrap_or(column.codec),
+                "default" => column.make_default = value.extract()?,
+                "replace" => column.replace = value.extract()?,
+                "progress" => listener = Listener::of(Some(&value))?,
+                _ => return Err(unexpected("import_vectors", &name)),
+            }
+        }
+        let names = Names {
+            documents,
+            chunks,
+            spans: spans.as_ref(),
+            lines: lines.as_ref(),
+        };
+        let rows = Rows::new(vectors, names)?;
+        let failed = Mutex::new(None);
+        let report = self.change(py, &listener, |writer, hook| {
+            writer.import_vectors(&column, &mut rows.iter(&failed), hook)
+        });
+        // What an object of Python raised, in place of the end that it was to the engine.
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(raised) => Err(raised),
+            None => report.map(ImportReport::from),
+        }
+    }
+
+    /// Removes a column of imported vectors, with a commit that also has what waited; returns how many chunks had one.
+    fn remove_vectors(&self, py: Python<'_>, name: String) -> PyResult<u64> {
+        self.change(py, &Listener::none(), |writer, _| {
+            writer.remove_vectors(&name)
+        })
+    }
+
+    /// Makes a column the one that searches with a vector ask when they name none; "built-in" is a column too. A commit
+    /// that also has what waited.
+    fn set_default_vectors(&self, py: Python<'_>, name: String) -> PyResult<()> {
+        self.change(py, &Listener::none(), |writer, _| {
+            writer.set_default_vectors(&name)
+        })
+    }
+
     /// Makes what was changed durable and visible to readers, as one step.
     #[pyo3(signature = (*, progress = None))]
     fn commit(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
@@ -517,7 +444,9 @@ impl Writer {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<SealReport> {
         let output = output.map(absolute).transpose()?;
-        let options = SealOptions::new().replace(replace).vectors(codec(vectors)?);
+        let options = SealOptions::new()
+            .replace(replace)
+            .vectors(codec("vectors", vectors)?);
         let listener = Listener::of(progress)?;
         self.change(py, &Listener::none(), |writer, hook| {
             writer.commit_with(hook)

@@ -2,6 +2,7 @@
 
 mod regex;
 mod symbols;
+mod vectors;
 
 use serde_json::Value;
 

@@ -104,6 +104,8 @@ fn help_teaches_every_verb_and_ends_well() {
         "add",
         "rm",
         "tag",
+        "import",
+        "vectors",
         "watch",
         "info",
         "bench",

@@ -1,6 +1,8 @@
 //! What the tools promise: the criteria of the systems that this server takes the place of, one test
 //! for each row that applies now.
 
+mod vectors;
+
 use serde_json::{Value, json};
 
 use super::client::Client;
@@ -53,8 +55,9 @@ fn the_definitions_are_small_portable_and_say_what_the_tools_do() {
             }
         }
         // 3 000 tokens as before spreadsheets and presentations had tools, 380 of the two, and some words of others
-        // about them; 420 of search_regex, 320 of find_symbols, 100 of the symbols of search_code.
-        assert!(characters / 4 <= 4260, "{} tokens", characters / 4);
+        // about them; 420 of search_regex, 320 of find_symbols, 100 of the symbols of search_code,
+        // 75 of the vectors of search.
+        assert!(characters / 4 <= 4335, "{} tokens", characters / 4);
     }
 }
 

@@ -18,6 +18,7 @@ mod reading;
 mod searching;
 mod serving;
 mod symbols;
+mod vectors;
 mod writing;
 
 pub(crate) use flags::*;
@@ -28,6 +29,7 @@ pub(crate) use reading::*;
 pub(crate) use searching::*;
 pub(crate) use serving::*;
 pub(crate) use symbols::*;
+pub(crate) use vectors::*;
 pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -84,6 +86,8 @@ pub(crate) enum Verb {
     Add(AddArguments),
     Rm(RmArguments),
     Tag(TagArguments),
+    Import(ImportArguments),
+    Vectors(ColumnsArguments),
     Watch(WatchArguments),
     Mcp(McpArguments),
     Token(TokenArguments),

@@ -33,7 +33,7 @@ pub(crate) struct SearchArguments {
     ///
     /// An argument with a space in it is never a flag: `kb search '-test path:examples'`. Put `--`
     /// before a single word that begins with a dash.
-    #[arg(required = true, value_name = "QUERY")]
+    #[arg(required_unless_present = "vector", value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
     /// The .kb file to search (repeatable: results are ranked together)
@@ -53,6 +53,16 @@ pub(crate) struct SearchArguments {
     /// every line that matches, and ranks nothing.
     #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = search_modes())]
     pub(crate) mode: SearchMode,
+
+    /// Search by this vector of the model that made a column: `[0.1, -0.2]`, or an .npy or .json file with one
+    ///
+    /// QUERY then ranks the keyword part of --mode hybrid, and may be left out. `kb vectors` lists the columns.
+    #[arg(long, value_name = "VECTOR", help_heading = "Vectors")]
+    pub(crate) vector: Option<String>,
+
+    /// The column that --vector is compared with [default: the default one of the file]
+    #[arg(long, value_name = "NAME", help_heading = "Vectors")]
+    pub(crate) vector_column: Option<String>,
 
     #[command(flatten)]
     pub(crate) pattern: PatternFlags,
@@ -199,6 +209,7 @@ Examples:
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   kb search --mode regex 'fn \\w+_header\\b' --lang rust
   kb search --mode regex -i -w --count todo --folder src
+  kb search --vector query.npy --vector-column minilm lamp oil
   git log -1 --format=%s | kb search -";
 
 /// What answers.
@@ -289,6 +300,17 @@ mod tests {
         assert_eq!((search.k, search.class), (Some(3), vec![Class::Doc]));
         assert_eq!(search.file, ["a.kb", "b.kb"].map(PathBuf::from));
         assert_eq!((search.before, search.after), (0, 2));
+    }
+
+    #[test]
+    fn a_vector_takes_the_place_of_the_query() {
+        let parse = |words: &[&str]| Arguments::try_parse_from(words).map(|parsed| parsed.verb);
+        assert!(parse(&["kb", "search"]).is_err());
+        let Ok(Verb::Search(search)) = parse(&["kb", "search", "--vector", "[1, -2]"]) else {
+            panic!("another verb")
+        };
+        assert!(search.query.is_empty());
+        assert_eq!(search.vector.as_deref(), Some("[1, -2]"));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! terminal only. JSON says the same in ASCII escapes.
 
 pub(crate) mod changes;
+pub(crate) mod columns;
 pub(crate) mod format;
 pub(crate) mod passage;
 pub(crate) mod progress;

@@ -28,6 +28,8 @@ pub enum kb_stage {
     Search = 7,
     /// Making inverted lists for the vectors of a large file.
     Lists = 8,
+    /// Importing vectors: files are vectors read, then chunks written.
+    Import = 9,
 }
 
 /// How far a long call is. Numbers grow within a stage; each stage starts at 0.
@@ -81,6 +83,7 @@ impl Listener {
                 Stage::Verify => kb_stage::Verify,
                 Stage::Commit => kb_stage::Commit,
                 Stage::Lists => kb_stage::Lists,
+                Stage::Import => kb_stage::Import,
                 _ => kb_stage::Search,
             } as i32,
             files_done: progress.files_done,

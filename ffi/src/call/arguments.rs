@@ -3,7 +3,7 @@
 #[cfg(feature = "write")]
 use std::path::PathBuf;
 
-use kb_engine::{Cursor, Lines, PageOptions};
+use kb_engine::{Cursor, Lines, PageOptions, VECTOR_DIM_LIMIT};
 use serde_json::{Map, Value};
 
 use crate::base::fault::Fault;
@@ -130,6 +130,27 @@ impl Arguments {
             .ok_or_else(|| wrong(name, "milliseconds since 1970", &value))
     }
 
+    /// Numbers of a vector.
+    pub(crate) fn numbers(&mut self, name: &'static str) -> Result<Option<Vec<f32>>, Fault> {
+        let Some(value) = self.take(name) else {
+            return Ok(None);
+        };
+        let numbers = numbers_of(&value);
+        numbers
+            .map(Some)
+            .map_err(|reason| Fault::argument(name, &reason))
+    }
+
+    /// An array that must be there.
+    #[cfg(feature = "write")]
+    pub(crate) fn array(&mut self, name: &'static str) -> Result<Vec<Value>, Fault> {
+        match self.take(name) {
+            None => Err(Fault::argument(name, "it is missing")),
+            Some(Value::Array(items)) => Ok(items),
+            Some(other) => Err(wrong(name, "an array", &other)),
+        }
+    }
+
     /// True or false; `None`: it is not said.
     pub(crate) fn choice(&mut self, name: &'static str) -> Result<Option<bool>, Fault> {
         match self.take(name) {
@@ -214,6 +235,28 @@ impl Arguments {
             .find(|name| !names.contains(&name.as_str()));
         unknown.map_or(Ok(()), |unknown| Err(no_argument(call, unknown, names)))
     }
+}
+
+/// The numbers of a vector, or what is wrong with it.
+pub(crate) fn numbers_of(value: &Value) -> Result<Vec<f32>, String> {
+    let most = VECTOR_DIM_LIMIT as usize;
+    let items = match value {
+        Value::Array(items) if items.is_empty() => return Err("the vector is empty".to_owned()),
+        Value::Array(items) if items.len() <= most => items,
+        Value::Array(items) => {
+            return Err(format!(
+                "the vector has {} numbers, more than {most}",
+                items.len()
+            ));
+        }
+        _ => return Err("the vector is no array of numbers".to_owned()),
+    };
+    let numbers = items.iter().enumerate().map(|(at, item)| {
+        // Out of range becomes infinite, which the engine refuses.
+        let number = item.as_f64().map(|number| number as f32);
+        number.ok_or_else(|| format!("the vector has no number at {at}"))
+    });
+    numbers.collect()
 }
 
 fn no_argument(call: &str, name: &str, names: &[&str]) -> Fault {

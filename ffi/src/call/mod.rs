@@ -5,6 +5,8 @@ mod read;
 mod search;
 mod table;
 #[cfg(feature = "write")]
+mod vectors;
+#[cfg(feature = "write")]
 mod write;
 
 use std::ffi::c_void;
@@ -34,6 +36,8 @@ const LIMIT_BYTES: usize = 256 << 20;
 ///     {"call": "search", "query": "why does the sea rise", "k": 3}
 ///     {"call": "text", "document": "tides.md", "lines": "10-20"}
 ///     {"call": "add", "path": "notes/tides.md", "text": "The moon pulls the sea."}
+///     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
+///     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 ///
 /// Errors: `KB_INVALID_ARGUMENT` for a request that is no JSON object, and for an argument that the call does not have;
 /// `KB_NOT_BUILT` for a call that this library lacks; those of the functions of the same name.
@@ -115,8 +119,15 @@ unsafe fn write(
 
 /// The calls that need a writer, for builds without.
 #[cfg(not(feature = "write"))]
-const WRITES: [&str; 7] = [
-    "add", "commit", "index", "remove", "rollback", "seal", "tag",
+const WRITES: [&str; 8] = [
+    "add",
+    "commit",
+    "import_vectors",
+    "index",
+    "remove",
+    "rollback",
+    "seal",
+    "tag",
 ];
 
 fn unknown(call: &str) -> Fault {

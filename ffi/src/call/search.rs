@@ -44,6 +44,8 @@ fn one<T>(name: &'static str, values: Vec<T>) -> Result<Option<T>, Fault> {
 /// Arguments of "search".
 pub(crate) const SEARCH: &[&str] = &[
     "query",
+    "vector",
+    "vector_column",
     "k",
     "mode",
     "scope",
@@ -71,7 +73,14 @@ pub(crate) const SEARCH: &[&str] = &[
 
 /// The request of "search".
 pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
-    let mut request = Request::new(arguments.required("query")?);
+    let vector = arguments.numbers("vector")?;
+    let query = match vector {
+        Some(_) => arguments.text("query")?.unwrap_or_default(),
+        None => arguments.required("query")?,
+    };
+    let mut request = Request::new(query);
+    request.vector = vector;
+    request.vector_column = arguments.text("vector_column")?;
     let modes = Mode::ALL.map(Mode::name);
     let scopes = Scope::ALL.map(Scope::name);
     let sorts = Sort::ALL.map(Sort::name);

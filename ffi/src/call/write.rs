@@ -7,6 +7,7 @@ use crate::base::fault::Fault;
 use crate::base::progress::Listener;
 use crate::call::arguments::Arguments;
 use crate::call::table::Call;
+use crate::call::vectors;
 use crate::writer::Writer;
 use crate::writer::document::NewDocument;
 
@@ -30,6 +31,7 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
         add,
     ),
     ("commit", &[], commit),
+    ("import_vectors", vectors::IMPORT, import_vectors),
     (
         "index",
         &[
@@ -112,6 +114,16 @@ fn codec(arguments: &mut Arguments) -> Result<Option<VectorCodec>, Fault> {
     let named = |name: &str| codecs.into_iter().find(|codec| codec.name() == name);
     let found = arguments.named("vectors", named, &codecs.map(VectorCodec::name))?;
     Ok(found.into_iter().next_back())
+}
+
+fn import_vectors(
+    writer: &Writer,
+    arguments: &mut Arguments,
+    listener: &Listener,
+) -> Result<String, Fault> {
+    let (column, rows) = vectors::import(arguments)?;
+    let report = writer.import_vectors(&column, rows, listener)?;
+    Ok(kb_json::import_report(&column.name, &report).finish())
 }
 
 fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use kb_engine::{
-    Error, Extraction, Hook, IndexOptions, KbWriter, Progress, SealOptions, SourceInfo,
-    VectorCodec, WorkerOptions, secret_by_name, secret_in,
+    Error, Extraction, Hook, ImportReport, IndexOptions, KbWriter, NewVectors, Progress,
+    SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, secret_by_name, secret_in,
 };
 
 use crate::base::fault::Fault;
@@ -210,6 +210,18 @@ impl Writer {
             writer.abandon();
             Ok(())
         })
+    }
+
+    /// Imports vectors: all, or none.
+    pub(crate) fn import_vectors(
+        &self,
+        column: &NewVectors,
+        rows: Vec<(VectorTarget, Vec<f32>)>,
+        listener: &Listener,
+    ) -> Result<ImportReport, Fault> {
+        let mut hook = |progress: &Progress| listener.tell(progress);
+        let mut rows = rows.into_iter().map(Ok);
+        self.alone(|writer| Ok(writer.import_vectors(column, &mut rows, &mut hook)?))
     }
 
     pub(crate) fn index(

@@ -15,7 +15,9 @@ use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
 use crate::indexes::Index;
-use crate::limits::{DOCUMENT_LIMIT, FILE_TYPE_LIMIT, QUERY_LIMIT, TAG_LIMIT};
+use crate::limits::{
+    DOCUMENT_LIMIT, FILE_TYPE_LIMIT, NAME_LIMIT, QUERY_LIMIT, TAG_LIMIT, VECTOR_LIMIT,
+};
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, time, wording};
 
@@ -33,9 +35,15 @@ pub(super) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchParams {
-    /// Natural language or keywords.
+    /// Natural language or keywords; may be empty with a vector.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
+    /// Of the model of a vector column; give it again with a continuation_token.
+    #[schemars(length(max = VECTOR_LIMIT))]
+    vector: Option<Vec<f32>>,
+    /// Column of the vector, where not the default one.
+    #[schemars(length(max = NAME_LIMIT))]
+    vector_column: Option<String>,
     /// How to match.
     #[serde(default)]
     mode: ModeParam,
@@ -214,6 +222,8 @@ fn name_here(argument: &'static str) -> &'static str {
 fn request(params: &SearchParams) -> Request {
     let mut request = Request::new(&params.query);
     request.k = params.limit.get();
+    request.vector.clone_from(&params.vector);
+    request.vector_column.clone_from(&params.vector_column);
     request.mode = match params.mode {
         ModeParam::Hybrid => Mode::Hybrid,
         ModeParam::Semantic => Mode::Semantic,

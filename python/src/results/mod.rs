@@ -1,5 +1,6 @@
 //! What searches and long calls return: data of their own, which stays when the file is closed.
 
+pub(crate) mod columns;
 pub(crate) mod hit;
 pub(crate) mod hits;
 pub(crate) mod matches;

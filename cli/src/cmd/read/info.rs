@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use kb_engine::{Info, RootInfo, Sizes, UnquantisedRecall, WriterInfo};
+use kb_engine::{BUILT_IN_VECTORS, Info, RootInfo, Sizes, UnquantisedRecall, WriterInfo};
 
 use crate::args::InfoArguments;
 use crate::cmd::opened::Opened;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::columns::column_facts;
 use crate::output::format::{bytes, count, percent, plural, shell_word, time};
 
 /// Types and languages that are listed for people; the rest is counted.
@@ -81,6 +82,17 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
             format!("{}, {} dimensions{available}", info.model, info.dim),
         ),
         ("vectors", vectors(info)),
+    ]);
+    // The built-in column is the line above.
+    let imported = info
+        .vector_columns
+        .iter()
+        .filter(|column| column.name != BUILT_IN_VECTORS);
+    facts.extend(imported.map(|column| {
+        let facts = column_facts(column, info.chunks);
+        ("column", format!("{}: {facts}", column.name))
+    }));
+    facts.extend([
         ("analyser", info.analyser.clone()),
         ("created", time(info.created_ms)),
         ("updated", time(info.updated_ms)),

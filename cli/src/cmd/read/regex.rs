@@ -117,6 +117,8 @@ fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
         (arguments.after > 0, "--after"),
         (arguments.no_join, "--no-join"),
         (arguments.explain, "--explain"),
+        (arguments.vector.is_some(), "--vector"),
+        (arguments.vector_column.is_some(), "--vector-column"),
     ];
     let given = flags.into_iter().find(|(is_given, _)| *is_given);
     given.map(|(_, name)| name)

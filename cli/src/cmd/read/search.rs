@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
 use crate::output::passage::{Layout, render};
+use crate::vector_file::one_vector;
 
 /// Characters of a query that are repeated when nothing answers it.
 const QUOTED_CHARACTERS: usize = 60;
@@ -51,6 +52,8 @@ pub(crate) fn run(
         .page(arguments.page.page())
         .explain(arguments.explain);
     request.max_lines = arguments.lines;
+    request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
+    request.vector_column.clone_from(&arguments.vector_column);
     let opened = Opened::all("kb search", &arguments.file, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
@@ -197,11 +200,18 @@ fn note_nothing_found(
     if shown.len() < request.query.len() {
         shown.push_str("...");
     }
-    output.note(&format!("nothing found for {shown:?}"));
+    if shown.is_empty() {
+        output.note("nothing found for this vector");
+    } else {
+        output.note(&format!("nothing found for {shown:?}"));
+    }
     output.hint(match (request.filters.is_empty(), response.mode) {
         (false, _) => "try fewer filters, or other words",
         (true, Mode::Keyword) => {
             "try other words, or `--mode hybrid`, which also looks for meaning"
+        }
+        (true, _) if request.vector.is_some() => {
+            "`kb vectors` lists the columns: is this vector of the model of its column?"
         }
         (true, _) => "try other words",
     });

@@ -1,8 +1,10 @@
 //! Verbs that write a file.
 
 pub(crate) mod add;
+pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod rm;
 pub(crate) mod seal;
 pub(crate) mod tag;
+pub(crate) mod vectors;
 pub(crate) mod watch;

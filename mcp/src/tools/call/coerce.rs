@@ -32,7 +32,7 @@ pub(super) fn too_long(argument: &str, given: usize, what: &str, most: u64) -> T
 fn wrong_type(argument: &str, schema: &Value, given: &Value) -> ToolError {
     let kind = schema.get("type").and_then(Value::as_str);
     let expected = match kind.unwrap_or_default() {
-        "array" => "a list of texts".to_owned(),
+        "array" => format!("a list of {}", items_of(schema)),
         "string" => "a text".to_owned(),
         "boolean" => "true or false".to_owned(),
         "object" => "an object".to_owned(),
@@ -50,6 +50,19 @@ fn wrong_type(argument: &str, schema: &Value, given: &Value) -> ToolError {
     };
     let given = shown(given);
     invalid(argument, format!("{given} given; {expected} is expected"))
+}
+
+/// What a list takes.
+fn items_of(schema: &Value) -> &'static str {
+    match has_numbers(schema) {
+        true => "numbers",
+        false => "texts",
+    }
+}
+
+fn has_numbers(schema: &Value) -> bool {
+    let items = schema.get("items").and_then(|items| items.get("type"));
+    items.and_then(Value::as_str) == Some("number")
 }
 
 /// The least and the most that a number may be.
@@ -81,6 +94,10 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
         }
         // Models write the number of a section or page, or a number to search for, without quotes.
         ("string", Value::Number(number)) => number.to_string().into(),
+        // They also write a vector as a text.
+        ("array", Value::String(text)) if has_numbers(schema) => {
+            serde_json::from_str(&text).unwrap_or(Value::String(text))
+        }
         (_, other) => other,
     };
     match (kind, value) {
@@ -101,7 +118,9 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
         },
         ("integer" | "number", number @ Value::Number(_)) => in_range(name, kind, schema, &number),
         ("array", Value::Array(list)) => checked_list(name, schema, list),
-        ("array", one @ Value::String(_)) => checked_list(name, schema, vec![one]),
+        ("array", one @ Value::String(_)) if !has_numbers(schema) => {
+            checked_list(name, schema, vec![one])
+        }
         (_, other) => Err(wrong_type(name, schema, &other)),
     }
 }
@@ -185,16 +204,18 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
     }
 }
 
-/// A list of texts, none too long and not too many.
+/// A list of texts or numbers, none too long and not too many.
 fn checked_list(name: &str, schema: &Value, list: Vec<Value>) -> Result<Value, ToolError> {
     let most = schema.get("maxItems").and_then(Value::as_u64);
     if let Some(most) = most.filter(|most| list.len() as u64 > *most) {
         return Err(too_long(name, list.len(), "values", most));
     }
     let items = schema.get("items").unwrap_or(&Value::Null);
-    let texts: Result<Vec<Value>, ToolError> = list
+    let takes_numbers = has_numbers(schema);
+    let items: Result<Vec<Value>, ToolError> = list
         .into_iter()
         .map(|item| match item {
+            item if takes_numbers => coerce(name, items, item),
             Value::String(text) => check_length(name, items, &text).map(|()| text.into()),
             Value::Number(number) => Ok(number.to_string().into()),
             other => {
@@ -203,5 +224,5 @@ fn checked_list(name: &str, schema: &Value, list: Vec<Value>) -> Result<Value, T
             }
         })
         .collect();
-    texts.map(Value::Array)
+    items.map(Value::Array)
 }

@@ -1,0 +1,139 @@
+//! `kb import vectors`: the vectors of another model become a column of the file.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use kb_engine::{Error, ImportReport, Kb, KbWriter, NewVectors};
+
+use crate::args::{ImportAction, ImportArguments, ImportVectorsArguments};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::locate::locate;
+use crate::output::Output;
+use crate::output::format::{count, plural, shell_word};
+use crate::output::progress::Meter;
+use crate::target::writing_hint;
+use crate::vector_file::{VectorFile, VectorFileError};
+use crate::writer_wait::{
+    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
+};
+
+pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let ImportAction::Vectors(arguments) = &arguments.action;
+    let file = locate(Some(&arguments.file))?;
+    let verb = format!("kb import vectors {}", shell_word(&file));
+    let explain = |error| Failure::from_engine(error, &verb, &file);
+    // A writer would take a missing file for a new one.
+    let chunks = Kb::open(&file).and_then(|kb| Ok(kb.info()?.chunks));
+    let chunks = chunks.map_err(explain)?;
+    let name = column_name(arguments);
+    let options = NewVectors::new(&*name)
+        .model(&*arguments.model)
+        .metric(arguments.metric)
+        .codec(arguments.codec.codec())
+        .replace(arguments.replace)
+        .make_default(arguments.default);
+    let source = VectorFile::open(&arguments.source, arguments.rows.as_deref(), chunks)?;
+    let total = source.total.unwrap_or(0);
+    // The engine gives back the error of a row; the file has a better one.
+    let wrong: RefCell<Option<VectorFileError>> = RefCell::new(None);
+    let mut rows = source.map(|row| {
+        row.map_err(|error| {
+            let reason = error.message.clone();
+            wrong.replace(Some(error));
+            let argument = "rows";
+            Error::InvalidArgument { argument, reason }
+        })
+    });
+    let cancel = stop_on_interrupt()?;
+    let meter = Meter::new(output.stderr_is_terminal());
+    let imported = wait_for_writer(
+        arguments.wait.limit(),
+        Some(&cancel),
+        &mut |holder| meter.note(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
+            let report = writer.import_vectors(&options, &mut rows, &mut |progress| {
+                let total = progress.files_total.max(total);
+                meter.show_count("import", "vectors", progress.files_done, total);
+                stop_if(&cancel)
+            })?;
+            Ok((report, writer.model_before().map(new_model_note)))
+        },
+    );
+    meter.clear();
+    drop(rows);
+    let (report, before) = imported.map_err(|error| match wrong.into_inner() {
+        Some(wrong) => wrong.into(),
+        None => explained(error, &verb, &file, &arguments.source),
+    })?;
+    if let Some(note) = before {
+        output.note(&note);
+    }
+    show(&report, &name, arguments, output)?;
+    Ok(Exit::Found)
+}
+
+/// As told, else that of the source without its ending.
+fn column_name(arguments: &ImportVectorsArguments) -> String {
+    match &arguments.name {
+        Some(name) => name.clone(),
+        None => {
+            let stem = arguments.source.file_stem().unwrap_or_default();
+            stem.to_string_lossy().into_owned()
+        }
+    }
+}
+
+fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
+    match &error {
+        Error::Cancelled => {
+            let message = format!("stopped; {} is as it was", file.display());
+            Failure::new(error.code(), message, None)
+        }
+        // What a flag said.
+        Error::InvalidArgument {
+            argument: argument @ ("name" | "model" | "metric"),
+            reason,
+        } => {
+            let message = format!("--{argument}: {reason}");
+            let hint = format!("`kb vectors {}` lists the columns", shell_word(file));
+            Failure::new(error.code(), message, Some(hint))
+        }
+        // It speaks of rows; whose they are stands only here.
+        Error::InvalidArgument { reason, .. } => {
+            let message = format!("{}: {reason}", source.display());
+            let hint = format!(
+                "nothing was imported; `kb get -f {} '*' --format chunks --json` names the chunks",
+                shell_word(file)
+            );
+            Failure::new(error.code(), message, Some(hint))
+        }
+        _ => {
+            let hint = writing_hint(&error, file, None);
+            Failure::from_engine(error, verb, file).and_hint(hint)
+        }
+    }
+}
+
+fn show(
+    report: &ImportReport,
+    name: &str,
+    arguments: &ImportVectorsArguments,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    if arguments.json.json {
+        return output.json(kb_json::import_report(name, report));
+    }
+    let shown = output.stdout_style().strong(&output.name(name));
+    let replaced = match report.replaced {
+        0 => String::new(),
+        replaced => format!(", {} of them in place of others", count(replaced)),
+    };
+    output.line(&format!(
+        "{shown}  {} of {} dimensions for {}{replaced}",
+        plural(report.rows, "vector"),
+        report.dim,
+        plural(report.chunks, "chunk"),
+    ))
+}

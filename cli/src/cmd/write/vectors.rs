@@ -1,0 +1,69 @@
+//! `kb vectors`: which columns of vectors a file has; one goes, or becomes the default.
+
+use kb_engine::{Kb, KbWriter};
+
+use crate::args::ColumnsArguments;
+use crate::cmd::opened::Opened;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::output::columns::column_facts;
+use crate::output::format::{plural, shell_word};
+use crate::target::writing_hint;
+use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
+
+pub(crate) fn run(arguments: &ColumnsArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let opened = Opened::new("kb vectors", arguments.file.as_deref())?;
+    if arguments.remove.is_some() || arguments.default.is_some() {
+        change(arguments, &opened, output)?;
+    }
+    // What the change left, for people and programs alike.
+    let info = opened.ask(Kb::open(&opened.file).and_then(|kb| kb.info()))?;
+    for column in &info.vector_columns {
+        if arguments.json.json {
+            output.json(kb_json::vector_column(column))?;
+        } else {
+            let name = output.stdout_style().strong(&output.name(&column.name));
+            let facts = output.name(&column_facts(column, info.chunks)).into_owned();
+            output.line(&format!("{name}  {facts}"))?;
+        }
+    }
+    Ok(Exit::Found)
+}
+
+fn change(
+    arguments: &ColumnsArguments,
+    opened: &Opened,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let file = &opened.file;
+    let changed = wait_for_writer(
+        arguments.wait.limit(),
+        None,
+        &mut |holder| output.note(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open_or_create(file)?.lock_timeout(wait);
+            let removed = match &arguments.remove {
+                Some(name) => Some(writer.remove_vectors(name)?),
+                None => None,
+            };
+            if let Some(name) = &arguments.default {
+                writer.set_default_vectors(name)?;
+            }
+            Ok((removed, writer.model_before().map(new_model_note)))
+        },
+    );
+    let (removed, before) = changed.map_err(|error| {
+        let is_argument = matches!(error, kb_engine::Error::InvalidArgument { .. });
+        let lists = format!("`kb vectors {}` lists the columns", shell_word(file));
+        let hint = writing_hint(&error, file, None).or(is_argument.then_some(lists));
+        Failure::from_engine(error, "kb vectors", file).and_hint(hint)
+    })?;
+    if let Some(note) = before {
+        output.note(&note);
+    }
+    if let Some(removed) = removed {
+        output.note(&format!("removed {}", plural(removed, "vector")));
+    }
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! Columns of vectors for people.
+
+use kb_engine::VectorColumn;
+
+use crate::output::format::{count, plural};
+
+/// `384 dimensions, cosine, i8, 120 of 121 chunks, default, all-MiniLM-L6-v2`.
+pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
+    let of = match column.rows == chunks {
+        true => plural(chunks, "chunk"),
+        false => format!("{} of {}", count(column.rows), plural(chunks, "chunk")),
+    };
+    let mut facts = format!(
+        "{} dimensions, {}, {}, {of}",
+        column.dim,
+        column.metric.name(),
+        column.codec.name()
+    );
+    if column.is_default {
+        facts.push_str(", default");
+    }
+    if !column.model.is_empty() {
+        facts.push_str(&format!(", {}", column.model));
+    }
+    facts
+}

@@ -1,0 +1,145 @@
+//! A file of vectors of any format.
+
+use std::path::Path;
+
+use super::error::VectorFileError;
+#[cfg(feature = "parquet")]
+use super::from_arrow::ArrowRows;
+#[cfg(feature = "parquet")]
+use super::from_parquet::ParquetRows;
+use super::jsonl::JsonLines;
+use super::npy::{NamedRows, NpyRows};
+use super::row::{Row, open_regular};
+
+/// What the rows of a file are read by.
+type Rows = Box<dyn Iterator<Item = Result<Row, VectorFileError>>>;
+
+/// A file of vectors that is being read.
+pub(crate) struct VectorFile {
+    rows: Rows,
+    /// How many rows it has, where it says so.
+    pub(crate) total: Option<u64>,
+    /// Its name, for errors.
+    file: String,
+    read: u64,
+    /// The length of the first vector, which all others have.
+    dim: Option<usize>,
+}
+
+impl VectorFile {
+    /// Opens `path`; `names` is a file with the chunk of each row, for a file that has no names of its own. No more
+    /// than `most` rows are read.
+    pub(crate) fn open(
+        path: &Path,
+        names: Option<&Path>,
+        most: u64,
+    ) -> Result<VectorFile, VectorFileError> {
+        let format = Format::of(path)?;
+        if let (Some(_), false) = (names, format == Format::Npy) {
+            return Err(VectorFileError::new(
+                path,
+                "its rows have names of their own",
+                "leave out --rows, which names the rows of an .npy file",
+            ));
+        }
+        let file = open_regular(path)?;
+        let (rows, total): (Rows, Option<u64>) = match format {
+            Format::Npy => {
+                let vectors = NpyRows::new(path, file)?;
+                let total = vectors.rows();
+                let names = match names {
+                    Some(names) => Some(JsonLines::new(names, open_regular(names)?)),
+                    None => None,
+                };
+                (Box::new(NamedRows::new(vectors, names)), Some(total))
+            }
+            Format::JsonLines => (Box::new(JsonLines::new(path, file).with_vectors()), None),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => {
+                let rows = ParquetRows::new(path, file, most)?;
+                let total = rows.rows();
+                (Box::new(rows), Some(total))
+            }
+            #[cfg(feature = "parquet")]
+            Format::Arrow => (Box::new(ArrowRows::new(path, file)?), None),
+        };
+        if let Some(total) = total.filter(|total| *total > most) {
+            return Err(VectorFileError::new(
+                path,
+                format!("it has {total} rows, and the .kb {most} chunks"),
+                "give one row for each chunk, or fewer with the name of each",
+            ));
+        }
+        Ok(VectorFile {
+            rows,
+            total,
+            file: path.display().to_string(),
+            read: 0,
+            dim: None,
+        })
+    }
+}
+
+impl Iterator for VectorFile {
+    type Item = Result<Row, VectorFileError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = match self.rows.next()? {
+            Ok(row) => row,
+            Err(error) => return Some(Err(error)),
+        };
+        let (found, number) = (row.1.len(), self.read);
+        self.read = self.read.saturating_add(1);
+        let dim = *self.dim.get_or_insert(found);
+        if found == dim {
+            return Some(Ok(row));
+        }
+        Some(Err(VectorFileError::named(
+            &self.file,
+            Some(number),
+            format!("the vector has {found} numbers, those before it {dim}"),
+            "all vectors of a column have one length: import those of another model under another --name",
+        )))
+    }
+}
+
+/// What a file is, by its ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Npy,
+    JsonLines,
+    #[cfg(feature = "parquet")]
+    Parquet,
+    #[cfg(feature = "parquet")]
+    Arrow,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Format, VectorFileError> {
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        match ending.to_ascii_lowercase().as_str() {
+            "npy" => Ok(Format::Npy),
+            "jsonl" | "ndjson" => Ok(Format::JsonLines),
+            #[cfg(feature = "parquet")]
+            "parquet" => Ok(Format::Parquet),
+            #[cfg(feature = "parquet")]
+            "arrow" | "feather" => Ok(Format::Arrow),
+            #[cfg(not(feature = "parquet"))]
+            "parquet" | "arrow" | "feather" => Err(VectorFileError::new(
+                path,
+                "this build does not read Parquet and Arrow",
+                "build kb with `--features parquet`, or save the rows as .npy or .jsonl",
+            )),
+            "npz" => Err(VectorFileError::new(
+                path,
+                "an .npz is an archive of arrays",
+                "save the one that is meant with `numpy.save(\"vectors.npy\", array)`",
+            )),
+            _ => Err(VectorFileError::new(
+                path,
+                "its ending names no format of vectors",
+                "give an .npy, .jsonl, .parquet, .arrow or .feather file",
+            )),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Columns of vectors, and what an import did to one.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// A column of vectors: at most one for each chunk, all by one model.
+#[pyclass(module = "kbfile", frozen, get_all)]
+#[derive(Debug, Clone)]
+pub(crate) struct VectorColumn {
+    /// Its name; "built-in" for the vectors that kb makes itself.
+    name: String,
+    /// The model that made them, as the importer said; may be empty.
+    model: String,
+    /// Dimensions.
+    dim: u32,
+    /// How they are compared: "cosine", "dot" or "l2".
+    metric: &'static str,
+    /// How they are stored: "i8" or "i4".
+    codec: &'static str,
+    /// Chunks with a vector.
+    rows: u64,
+    /// Whether a search with a vector that names no column searches this one.
+    is_default: bool,
+}
+
+impl From<&kb_engine::VectorColumn> for VectorColumn {
+    fn from(column: &kb_engine::VectorColumn) -> VectorColumn {
+        VectorColumn {
+            name: column.name.clone(),
+            model: column.model.clone(),
+            dim: column.dim,
+            metric: column.metric.name(),
+            codec: column.codec.name(),
+            rows: column.rows,
+            is_default: column.is_default,
+        }
+    }
+}
+
+impl VectorColumn {
+    /// As a dict, for `Kb.info`.
+    pub(crate) fn dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("name", &self.name)?;
+        dict.set_item("model", &self.model)?;
+        dict.set_item("dim", self.dim)?;
+        dict.set_item("metric", self.metric)?;
+        dict.set_item("codec", self.codec)?;
+        dict.set_item("rows", self.rows)?;
+        dict.set_item("is_default", self.is_default)?;
+        Ok(dict)
+    }
+}
+
+#[pymethods]
+impl VectorColumn {
+    fn __repr__(&self) -> String {
+        let VectorColumn {
+            name,
+            dim,
+            metric,
+            codec,
+            rows,
+            ..
+        } = self;
+        let default = if self.is_default { ", default" } else { "" };
+        format!("VectorColumn({name:?}, dim={dim}, {metric}, {codec}, rows={rows}{default})")
+    }
+}
+
+/// What an import of vectors did.
+#[pyclass(module = "kbfile", frozen, get_all)]
+#[derive(Debug, Clone)]
+pub(crate) struct ImportReport {
+    /// Vectors that were imported.
+    rows: u64,
+    /// Chunks of the file.
+    chunks: u64,
+    /// Dimensions of the column.
+    dim: u32,
+    /// How many of the vectors took the place of another one.
+    replaced: u64,
+}
+
+impl From<kb_engine::ImportReport> for ImportReport {
+    fn from(report: kb_engine::ImportReport) -> ImportReport {
+        ImportReport {
+            rows: report.rows,
+            chunks: report.chunks,
+            dim: report.dim,
+            replaced: report.replaced,
+        }
+    }
+}
+
+#[pymethods]
+impl ImportReport {
+    fn __repr__(&self) -> String {
+        format!(
+            "ImportReport(rows={}, chunks={}, dim={}, replaced={})",
+            self.rows, self.chunks, self.dim, self.replaced
+        )
+    }
+}
