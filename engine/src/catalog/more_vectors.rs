@@ -100,7 +100,10 @@ pub struct BoundVectors<'s> {
     /// What the record says.
     pub index: &'s MoreVectorIndex,
     rows: BoundColumn<'s>,
-    codes: BoundColumn<'s>,
+    /// `None` where there are inverted lists.
+    codes: Option<BoundColumn<'s>>,
+    /// Centroids, lists and blocks.
+    lists: Option<[BoundColumn<'s>; 3]>,
     /// Only of those that are compared by distance.
     norms: Option<BoundColumn<'s>>,
 }
@@ -119,7 +122,18 @@ impl<'s> BoundVectors<'s> {
         Ok(BoundVectors {
             index,
             rows: column(vector::ROWS)?,
-            codes: column(vector::CODES)?,
+            codes: match index.record.lists {
+                0 => Some(column(vector::CODES)?),
+                _ => None,
+            },
+            lists: match index.record.lists {
+                0 => None,
+                _ => Some([
+                    column(vector::CENTROIDS)?,
+                    column(vector::LISTS)?,
+                    column(vector::LIST_BLOCKS)?,
+                ]),
+            },
             norms: match index.metric {
                 Metric::L2 => Some(column(vector::NORMS)?),
                 Metric::Cosine | Metric::Dot => None,
@@ -132,8 +146,11 @@ impl<'s> BoundVectors<'s> {
     /// # Errors
     /// [`Error::Damaged`] when record and columns differ in rows.
     pub fn reader(&self) -> Result<vector::reader::Reader<'_>> {
-        let (rows, codes) = (self.rows.view(), self.codes.view());
-        let reader = vector::reader::Reader::new(&self.index.record, rows, Some(codes), None)?;
+        let codes = self.codes.as_ref().map(BoundColumn::view);
+        let lists = self.lists.as_ref();
+        let lists = lists.map(|lists| lists.each_ref().map(BoundColumn::view));
+        let record = &self.index.record;
+        let reader = vector::reader::Reader::new(record, self.rows.view(), codes, lists)?;
         match &self.norms {
             Some(norms) => reader.with_norms(norms.view()),
             None => Ok(reader),

@@ -48,7 +48,6 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
     if has(vector::CODES) && has(vector::LIST_BLOCKS) {
         wrong.push("it has sign bits beside inverted lists".to_owned());
     }
-    let lists = records.vectors.lists;
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     let mut expected = vec![
@@ -71,25 +70,11 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             block_bytes,
             Some(vector::sign_bits::blocks(rows)),
         ),
-        (
-            vector::CENTROIDS,
-            vector::record::stride(records.vectors.dim),
-            Some(lists),
-        ),
-        (
-            vector::LISTS,
-            vector::lists::layout::LIST_BYTES,
-            Some(lists),
-        ),
-        (
-            vector::LIST_BLOCKS,
-            vector::lists::layout::list_block_bytes(records.vectors.dim),
-            None,
-        ),
         (trigram::UNITS, trigram::UNIT_ROW_BYTES, None),
         (trigram::BLOCKS, trigram::BLOCK_ROW_BYTES, None),
         (trigram::LISTS, 0, None),
     ];
+    expected.extend(list_columns(&records.vectors));
     for index in &records.more_vectors {
         expected.extend(columns_of(index));
     }
@@ -145,15 +130,38 @@ fn columns_of(index: &MoreVectorIndex) -> Vec<(ColumnId, u32, Option<u32>)> {
     let record = &index.record;
     let block_bytes = vector::sign_bits::block_bytes(record.dim);
     let blocks = vector::sign_bits::blocks(record.rows);
-    let mut columns = vec![
-        (index.column(vector::ROWS), record.stride, Some(record.rows)),
-        (index.column(vector::CODES), block_bytes, Some(blocks)),
-    ];
+    let mut columns = vec![(index.column(vector::ROWS), record.stride, Some(record.rows))];
+    match record.lists {
+        0 => columns.push((index.column(vector::CODES), block_bytes, Some(blocks))),
+        _ => {
+            let of_lists = list_columns(record).into_iter();
+            columns
+                .extend(of_lists.map(|(column, width, rows)| (index.column(column), width, rows)));
+        }
+    }
     if index.metric == Metric::L2 {
         let norms = index.column(vector::NORMS);
         columns.push((norms, vector::NORM_BYTES as u32, Some(record.rows)));
     }
     columns
+}
+
+/// The columns of inverted lists, with the bytes of a row and the rows that they must have.
+fn list_columns(record: &vector::VectorRecord) -> [(ColumnId, u32, Option<u32>); 3] {
+    let block_bytes = vector::lists::layout::list_block_bytes(record.dim);
+    [
+        (
+            vector::CENTROIDS,
+            vector::stride(record.dim),
+            Some(record.lists),
+        ),
+        (
+            vector::LISTS,
+            vector::lists::layout::LIST_BYTES,
+            Some(record.lists),
+        ),
+        (vector::LIST_BLOCKS, block_bytes, None),
+    ]
 }
 
 /// Compares what a segment holds, what of it is deleted, and what its documents say.

@@ -266,6 +266,7 @@ impl VectorIndex for ListedIndex {
         drop(sample);
         let mut go_on = |_| Ok(());
         columns.extend(lists::write(
+            0,
             SegmentId(1),
             &reader,
             &centroids,

@@ -4,7 +4,7 @@ use super::block::ListBlock;
 use super::centroids::Centroids;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LIST_BYTES, LISTS, List, list_block_bytes};
 use crate::container::column::{
-    ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
+    ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 use crate::error::Result;
 use crate::index::vector::reader::Reader;
@@ -13,7 +13,8 @@ use crate::types::SegmentId;
 /// Rows that are assigned in one go.
 const PIECE_ROWS: usize = 1 << 15;
 
-/// Writes centroids and lists of the rows that `reader` reads. `check` is told now and then how many
+/// Writes centroids and lists of the rows that `reader` reads, into columns whose numbers are larger by `base`: those
+/// of the vectors of another model. `check` is told now and then how many
 /// rows are done, of twice as many as there are.
 ///
 /// Memory: 8 bytes a row, and the bytes of [`PIECE_ROWS`] rows.
@@ -21,6 +22,7 @@ const PIECE_ROWS: usize = 1 << 15;
 /// # Errors
 /// [`crate::Error::Damaged`] for rows that cannot be read; what the sink and `check` say.
 pub fn write(
+    base: u16,
     segment: SegmentId,
     reader: &Reader<'_>,
     centroids: &Centroids,
@@ -30,11 +32,12 @@ pub fn write(
 ) -> Result<[ColumnRecord; 3]> {
     let lists = assign(reader, centroids, threads, check)?;
     let dim = reader.dim();
+    let column = |column: ColumnId| ColumnId(base.saturating_add(column.0));
     let width = centroids.width() as u32;
-    let mut of_centroids = ColumnWriter::rows(segment, CENTROIDS, width, MAX_ORDER);
-    let mut of_lists = ColumnWriter::rows(segment, LISTS, LIST_BYTES, MAX_ORDER);
+    let mut of_centroids = ColumnWriter::rows(segment, column(CENTROIDS), width, MAX_ORDER);
+    let mut of_lists = ColumnWriter::rows(segment, column(LISTS), LIST_BYTES, MAX_ORDER);
     let bytes = list_block_bytes(dim);
-    let mut of_blocks = ColumnWriter::rows(segment, LIST_BLOCKS, bytes, SCATTERED_ORDER);
+    let mut of_blocks = ColumnWriter::rows(segment, column(LIST_BLOCKS), bytes, SCATTERED_ORDER);
     let mut block = ListBlock::new(dim);
     let mut row_bytes = vec![0i8; centroids.width()];
     let (mut first_block, mut done) = (0, 0);

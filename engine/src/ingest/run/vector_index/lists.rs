@@ -1,6 +1,8 @@
 //! Inverted lists for the large segments of a large file, in a commit of their own: a reader never
 //! waits, a crash costs the lists, and no commit that somebody waits for trains anything.
 
+use std::collections::BTreeMap;
+
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::column::ColumnRecord;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
@@ -13,6 +15,9 @@ use crate::index::vector::reader::Reader;
 use crate::index::vector::{CODES, VectorRecord, stride};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::segments::SegmentRecord;
+use crate::store::tables;
+use crate::store::vector_columns::BUILT_IN;
+use crate::types::{Metric, SegmentId};
 
 /// Files with fewer chunks have no inverted lists: all sign bits are read as fast.
 const FILE_CHUNKS: u64 = 200_000;
@@ -58,15 +63,35 @@ pub(in crate::ingest::run) fn build(
         .map(|_| ())
 }
 
-/// The segments that shall have lists and have none.
-fn missing(catalog: &Catalog) -> Vec<&Segment> {
-    let segments = catalog.segments.iter();
-    segments
-        .filter(|segment| {
-            let is_wanted = wants_lists(catalog.meta.chunks, segment.rows());
-            is_wanted && segment.records.vectors.lists == 0
-        })
-        .collect()
+/// Vectors of a segment that shall have lists and have none.
+#[derive(Debug, Clone, Copy)]
+struct Missing<'c> {
+    segment: &'c Segment,
+    /// Number of the column of vectors.
+    column: u16,
+    record: &'c VectorRecord,
+}
+
+/// All of them. Only of what is compared by the cosine: the others are compared one by one.
+fn missing(catalog: &Catalog) -> Vec<Missing<'_>> {
+    let mut all = Vec::new();
+    let wanted = |segment: &&Segment| wants_lists(catalog.meta.chunks, segment.rows());
+    for segment in catalog.segments.iter().filter(wanted) {
+        all.push(Missing {
+            segment,
+            column: BUILT_IN,
+            record: &segment.records.vectors,
+        });
+        let more = segment.records.more_vectors.iter();
+        let more = more.filter(|index| index.metric == Metric::Cosine);
+        all.extend(more.map(|index| Missing {
+            segment,
+            column: index.number,
+            record: &index.record,
+        }));
+    }
+    all.retain(|missing| missing.record.lists == 0);
+    all
 }
 
 /// Whether a segment of so many rows gets lists, in a file of so many chunks.
@@ -80,91 +105,158 @@ fn build_in(
     catalog: &Catalog,
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let segments = missing(catalog);
-    let bound = segments
-        .iter()
-        .map(|segment| segment.bind(snapshot))
-        .collect::<Result<Vec<BoundSegment<'_>>>>()?;
-    let readers = bound.iter().map(BoundSegment::vectors);
-    let readers = readers.collect::<Result<Vec<Reader<'_>>>>()?;
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut missing = missing(catalog);
+    missing.sort_by_key(|missing| missing.column);
+    let rows = missing.iter().map(|missing| u64::from(missing.record.rows));
     // Training counts as much as assigning.
-    let rows: u64 = readers.iter().map(|reader| u64::from(reader.rows())).sum();
     let mut progress = Progress {
-        bytes_total: 3 * rows,
+        bytes_total: 3 * rows.sum::<u64>(),
         ..Progress::new(Stage::Lists)
     };
     reporter.report(progress)?;
-    let centroids = centroids(snapshot, catalog, &readers, threads, &mut |percent| {
-        progress.bytes_done = rows * u64::from(percent) / 100;
-        reporter.report(progress)
-    })?;
-    let mut done = rows;
-    for (segment, reader) in segments.iter().zip(&readers) {
-        let columns = writer::write(
-            segment.id,
-            reader,
-            &centroids,
-            threads,
-            transaction,
-            &mut |of_segment| {
-                progress.bytes_done = done + of_segment;
-                reporter.report(progress)
-            },
-        )?;
-        done += 2 * u64::from(reader.rows());
-        let lists = centroids.len() as u32;
-        replace_codes(transaction, segment, columns, lists)?;
+    let mut changed: BTreeMap<SegmentId, SegmentRecord> = BTreeMap::new();
+    for of_column in missing.chunk_by(|a, b| a.column == b.column) {
+        let of_column = Column {
+            missing: of_column,
+            snapshot,
+            catalog,
+        };
+        of_column.build(transaction, &mut changed, &mut progress, reporter)?;
+    }
+    for (segment, record) in changed {
+        record.write(transaction, segment)?;
     }
     Ok(())
 }
 
-/// Those of another segment of the file, where they fit; else new ones from all over these segments.
-fn centroids(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    readers: &[Reader<'_>],
-    threads: usize,
-    check: &mut dyn FnMut(u32) -> Result<()>,
-) -> Result<Centroids> {
-    let rows = readers.iter().map(Reader::rows).max().unwrap_or(0);
-    let wanted = wanted_centroids(u64::from(rows));
-    let record = &catalog.meta.embedder;
-    let width = stride(record.dim) as usize;
-    for segment in &catalog.segments {
-        let count = segment.records.vectors.lists as usize;
-        if count * REUSE_FACTOR < wanted || count > wanted * REUSE_FACTOR {
-            continue;
+/// One column of vectors in all segments that need lists of it.
+struct Column<'c> {
+    missing: &'c [Missing<'c>],
+    snapshot: &'c Snapshot<'c>,
+    catalog: &'c Catalog,
+}
+
+impl Column<'_> {
+    /// Makes the lists, and notes them in `changed`.
+    fn build(
+        &self,
+        transaction: &mut Transaction<'_>,
+        changed: &mut BTreeMap<SegmentId, SegmentRecord>,
+        progress: &mut Progress,
+        reporter: &Reporter<'_>,
+    ) -> Result<()> {
+        let bound = self
+            .missing
+            .iter()
+            .map(|missing| missing.segment.bind(self.snapshot));
+        let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
+        let readers = bound.iter().zip(self.missing);
+        let readers = readers
+            .map(|(bound, missing)| reader_of(bound, missing.column))
+            .collect::<Result<Vec<Reader<'_>>>>()?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let rows: u64 = readers.iter().map(|reader| u64::from(reader.rows())).sum();
+        let mut done = progress.bytes_done;
+        let centroids = self.centroids(&readers, threads, &mut |percent| {
+            progress.bytes_done = done + rows * u64::from(percent) / 100;
+            reporter.report(*progress)
+        })?;
+        done += rows;
+        for (missing, reader) in self.missing.iter().zip(&readers) {
+            let columns = writer::write(
+                tables::vector_columns_base(missing.column),
+                missing.segment.id,
+                reader,
+                &centroids,
+                threads,
+                transaction,
+                &mut |of_segment| {
+                    progress.bytes_done = done + of_segment;
+                    reporter.report(*progress)
+                },
+            )?;
+            done += 2 * u64::from(reader.rows());
+            let record = changed
+                .entry(missing.segment.id)
+                .or_insert_with(|| missing.segment.records.segment.clone());
+            let lists = centroids.len() as u32;
+            replace_codes(transaction, missing, record, columns, lists)?;
         }
-        if let Some(lists) = segment.bind(snapshot)?.vectors()?.lists() {
-            return Ok(Centroids::new(width, lists.centroid_bytes()?));
-        }
+        progress.bytes_done = done;
+        Ok(())
     }
-    let sample = sample(readers, sample_rows(wanted, width))?;
-    train(&sample, width, wanted, threads, check)
+
+    /// Those of another segment of the file, where they fit; else new ones from all over these segments.
+    fn centroids(
+        &self,
+        readers: &[Reader<'_>],
+        threads: usize,
+        check: &mut dyn FnMut(u32) -> Result<()>,
+    ) -> Result<Centroids> {
+        let (Some(first), Some(rows)) =
+            (self.missing.first(), readers.iter().map(Reader::rows).max())
+        else {
+            return Err(Error::damaged("lists of no segment"));
+        };
+        let wanted = wanted_centroids(u64::from(rows));
+        let width = stride(first.record.dim) as usize;
+        for segment in &self.catalog.segments {
+            let bound = segment.bind(self.snapshot)?;
+            if let Ok(reader) = reader_of(&bound, first.column)
+                && let Some(lists) = reader.lists()
+                && lists.count() as usize * REUSE_FACTOR >= wanted
+                && lists.count() as usize <= wanted * REUSE_FACTOR
+            {
+                return Ok(Centroids::new(width, lists.centroid_bytes()?));
+            }
+        }
+        let sample = sample(readers, sample_rows(wanted, width))?;
+        train(&sample, width, wanted, threads, check)
+    }
+}
+
+/// The vectors of a column in a segment.
+fn reader_of<'b>(bound: &'b BoundSegment<'_>, column: u16) -> Result<Reader<'b>> {
+    if column == BUILT_IN {
+        return bound.vectors();
+    }
+    let vectors = bound.more_vectors(column);
+    vectors
+        .ok_or_else(|| Error::damaged(format!("a segment without column of vectors {column}")))?
+        .reader()
 }
 
 /// Notes the lists of a segment, and removes its sign bits.
 fn replace_codes(
     transaction: &mut Transaction<'_>,
-    segment: &Segment,
+    missing: &Missing<'_>,
+    record: &mut SegmentRecord,
     columns: [ColumnRecord; 3],
     lists: u32,
 ) -> Result<()> {
-    let mut record: SegmentRecord = segment.records.segment.clone();
+    let codes = tables::vector_columns_base(missing.column).saturating_add(CODES.0);
     if let Some(at) = record
         .columns
         .iter()
-        .position(|column| column.column == CODES.0)
+        .position(|column| column.column == codes)
     {
-        transaction.remove_column(segment.id, &record.columns.remove(at))?;
+        transaction.remove_column(missing.segment.id, &record.columns.remove(at))?;
     }
     record.columns.extend(columns);
     record.columns.sort_by_key(|column| column.column);
     let vectors = VectorRecord {
         lists,
-        ..segment.records.vectors.clone()
+        ..missing.record.clone()
     };
-    record.vector_index = vectors.encode()?;
-    record.write(transaction, segment.id)
+    let encoded = vectors.encode()?;
+    if missing.column == BUILT_IN {
+        record.vector_index = encoded;
+    } else if let Some(more) = record
+        .more_vectors
+        .iter_mut()
+        .find(|more| more.number == missing.column)
+    {
+        more.vector_index = encoded;
+    }
+    Ok(())
 }

@@ -5,7 +5,8 @@ use roaring::RoaringBitmap;
 use crate::catalog::Segment;
 use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
-use crate::ingest::run::session::Session;
+use crate::ingest::run::session::{LockedFile, Session};
+use crate::ingest::run::vector_index::lists;
 use crate::ingest::run::vectors::change::{Change, take_out};
 use crate::ingest::run::vectors::options::{ImportReport, NewVectors, VectorTarget};
 use crate::ingest::run::vectors::rows::WaitingRows;
@@ -50,10 +51,23 @@ impl Session {
             return Err(invalid("model", reason));
         }
         reporter.start(Stage::Import)?;
-        self.change_vectors(reporter, |change| {
+        let report = self.change_vectors(reporter, |change| {
             let report = import(change, options, rows, reporter)?;
             Ok((report, true))
-        })
+        })?;
+        if let Some(LockedFile {
+            writer,
+            base: Some(base),
+            catalogs,
+        }) = &mut self.open
+        {
+            // The vectors are in the file; lists that fail or are stopped are left to the next index run, and
+            // to a writer that opens the file again.
+            if lists::build(writer, base, catalogs, reporter).is_err() {
+                self.open = None;
+            }
+        }
+        Ok(report)
     }
 }
 
