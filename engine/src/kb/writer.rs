@@ -103,6 +103,17 @@ impl KbWriter {
         self
     }
 
+    /// Makes inverted lists for segments of so many rows in files of so many chunks, not only for large ones. For
+    /// tests.
+    #[cfg(any(test, feature = "testing"))]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_lists_from(mut self, chunks: u64, rows: u32) -> KbWriter {
+        let limits = crate::ingest::run::ListLimits { chunks, rows };
+        self.session.make_lists_from(limits);
+        self
+    }
+
     /// Leaves small segments as they are: answers stay the same and become slower. To measure.
     #[must_use]
     pub fn without_merges(mut self) -> KbWriter {

@@ -59,8 +59,16 @@ impl Segment {
             let sample = sample(&[reader], 64 * count).unwrap();
             let centroids = train(&sample, width, count, 2, &mut |_| Ok(())).unwrap();
             let mut check = |_| Ok(());
-            super::lists::writer::write(SegmentId(1), &reader, &centroids, 2, &mut sink, &mut check)
-                .unwrap()
+            super::lists::writer::write(
+                0,
+                SegmentId(1),
+                &reader,
+                &centroids,
+                2,
+                &mut sink,
+                &mut check,
+            )
+            .unwrap()
         };
         self.sink.columns.remove(&CODES);
         self.sink.columns.extend(sink.columns);

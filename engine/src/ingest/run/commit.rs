@@ -104,7 +104,7 @@ impl Session {
         let is_merged = !self.merges
             || merge_segments(writer, base, catalogs, limit, reporter)
                 .and_then(|()| match limit == Limit::none() {
-                    true => lists::build(writer, base, catalogs, reporter),
+                    true => lists::build(writer, base, catalogs, self.list_limits, reporter),
                     false => Ok(()),
                 })
                 .is_ok();

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
+use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::ingest::worker::extraction::Extraction;
 use crate::ingest::worker::extractor::Extractor;
 use crate::progress::Reporter;
@@ -30,6 +31,8 @@ pub(crate) struct Session {
     pub(super) lock_timeout: Duration,
     /// Whether small segments are merged after a commit.
     pub(super) merges: bool,
+    /// Which segments get inverted lists.
+    pub(super) list_limits: ListLimits,
     /// Whether a file is made where there is none.
     pub(super) creates: bool,
     /// Whether the next commit begins with nothing, and its file takes the place of what is there.
@@ -122,6 +125,7 @@ impl Session {
             path,
             lock_timeout: Duration::ZERO,
             merges: true,
+            list_limits: ListLimits::default(),
             creates: true,
             starts_empty: false,
             open: None,
@@ -182,6 +186,12 @@ impl Session {
     /// Leaves small segments as they are.
     pub(crate) fn disable_merges(&mut self) {
         self.merges = false;
+    }
+
+    /// Makes inverted lists for smaller files than else, so that tests need no large ones.
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn make_lists_from(&mut self, limits: ListLimits) {
+        self.list_limits = limits;
     }
 
     /// Whether the file that is locked, if one is, is still this writer's to change; see [`crate::KbWriter`].

@@ -269,7 +269,7 @@ impl Session {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let catalogs = CatalogCache::default();
             merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
-            lists::build(writer, &base, &catalogs, reporter)?;
+            lists::build(writer, &base, &catalogs, self.list_limits, reporter)?;
         }
         let wanted = options.min_recall.or(recall_before);
         let missed_recall =

@@ -110,12 +110,13 @@ impl Session {
                     &mut transaction,
                     snapshot,
                     options.vectors,
-                    max_rows,
+                    (max_rows, self.list_limits),
                     reporter,
                 )?;
                 reporter.wait_for(watched(|| transaction.commit()))?;
                 let base = fresh.written()?;
-                lists::build(&mut fresh, &base, &CatalogCache::default(), reporter)?;
+                let catalogs = CatalogCache::default();
+                lists::build(&mut fresh, &base, &catalogs, self.list_limits, reporter)?;
                 let wanted = EffortRecord::read(snapshot)?.and_then(|record| record.wanted);
                 reporter.wait_for(watched(|| recall::record_recall(&mut fresh, &base, wanted)))?;
                 writer = Some(fresh);

@@ -12,7 +12,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
 use crate::ingest::run::seal::symbols::symbol_dictionary;
-use crate::ingest::run::vector_index::lists::wants_lists;
+use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::ingest::segment::merge_writer::{MergeWriter, SegmentEncoding};
 use crate::ingest::segment::more_vectors::ColumnMove;
 use crate::progress::{Progress, Reporter, Stage};
@@ -32,6 +32,8 @@ struct Sealing<'s, 'b> {
     encoding: SegmentEncoding<'s>,
     /// Live chunks of the file.
     chunks: u64,
+    /// Which segments get inverted lists, in the place of sign bits.
+    list_limits: ListLimits,
     /// Segments that are not written yet.
     planned: std::vec::IntoIter<PlannedSegment>,
     /// Rows that are still to come of the segment that is written.
@@ -69,7 +71,7 @@ impl Sealing<'_, '_> {
             let segment = self.manifest.next_segment_id()?;
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
-            self.encoding.has_codes = !wants_lists(self.chunks, planned.rows);
+            self.encoding.has_codes = !self.list_limits.include(self.chunks, planned.rows);
             let sample = planned.read_sample(self.bound)?;
             let writer = MergeWriter::new(
                 segment,
@@ -114,7 +116,7 @@ pub(super) fn write(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
     vectors: Option<Codec>,
-    max_rows: u32,
+    (max_rows, list_limits): (u32, ListLimits),
     reporter: &Reporter<'_>,
 ) -> Result<([u8; 32], u64)> {
     let catalog = Catalog::load(snapshot)?;
@@ -155,6 +157,7 @@ pub(super) fn write(
             more_vectors: &moves,
         },
         chunks: catalog.meta.chunks,
+        list_limits,
         planned: plan.segments.into_iter(),
         rows_left: 0,
         open: None,

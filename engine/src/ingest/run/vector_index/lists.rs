@@ -19,11 +19,30 @@ use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;
 use crate::types::{Metric, SegmentId};
 
-/// Files with fewer chunks have no inverted lists: all sign bits are read as fast.
-const FILE_CHUNKS: u64 = 200_000;
+/// Which segments get lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListLimits {
+    /// Fewest chunks of a file: with fewer all sign bits are read as fast.
+    pub(crate) chunks: u64,
+    /// Fewest rows of a segment.
+    pub(crate) rows: u32,
+}
 
-/// Segments with fewer rows have none.
-const SEGMENT_ROWS: u32 = 32_768;
+impl Default for ListLimits {
+    fn default() -> ListLimits {
+        ListLimits {
+            chunks: 200_000,
+            rows: 32_768,
+        }
+    }
+}
+
+impl ListLimits {
+    /// Whether a segment of so many rows gets lists, in a file of so many chunks.
+    pub(in crate::ingest::run) fn include(&self, chunks: u64, rows: u32) -> bool {
+        chunks >= self.chunks && rows >= self.rows
+    }
+}
 
 /// Centroids of another segment are used again where they are between half and twice as many as wanted.
 const REUSE_FACTOR: usize = 2;
@@ -39,9 +58,11 @@ pub(in crate::ingest::run) fn build(
     writer: &mut ContainerWriter,
     base: &Container,
     catalogs: &CatalogCache,
+    limits: ListLimits,
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let is_needed = base.read(|snapshot| Ok(!missing(&*catalogs.get(snapshot)?).is_empty()))?;
+    let is_needed =
+        base.read(|snapshot| Ok(!missing(&*catalogs.get(snapshot)?, limits).is_empty()))?;
     if !is_needed {
         return Ok(());
     }
@@ -51,7 +72,13 @@ pub(in crate::ingest::run) fn build(
     let built = base.read(|snapshot| match &mut open {
         Some(transaction) if !is_repeated => {
             is_repeated = true;
-            build_in(transaction, snapshot, &*catalogs.get(snapshot)?, reporter)
+            build_in(
+                transaction,
+                snapshot,
+                &*catalogs.get(snapshot)?,
+                limits,
+                reporter,
+            )
         }
         // Half of it is in the transaction already.
         _ => Err(Error::SnapshotExpired),
@@ -73,9 +100,9 @@ struct Missing<'c> {
 }
 
 /// All of them. Only of what is compared by the cosine: the others are compared one by one.
-fn missing(catalog: &Catalog) -> Vec<Missing<'_>> {
+fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
     let mut all = Vec::new();
-    let wanted = |segment: &&Segment| wants_lists(catalog.meta.chunks, segment.rows());
+    let wanted = |segment: &&Segment| limits.include(catalog.meta.chunks, segment.rows());
     for segment in catalog.segments.iter().filter(wanted) {
         all.push(Missing {
             segment,
@@ -94,18 +121,14 @@ fn missing(catalog: &Catalog) -> Vec<Missing<'_>> {
     all
 }
 
-/// Whether a segment of so many rows gets lists, in a file of so many chunks.
-pub(in crate::ingest::run) fn wants_lists(chunks: u64, rows: u32) -> bool {
-    chunks >= FILE_CHUNKS && rows >= SEGMENT_ROWS
-}
-
 fn build_in(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
+    limits: ListLimits,
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let mut missing = missing(catalog);
+    let mut missing = missing(catalog, limits);
     missing.sort_by_key(|missing| missing.column);
     let rows = missing.iter().map(|missing| u64::from(missing.record.rows));
     // Training counts as much as assigning.

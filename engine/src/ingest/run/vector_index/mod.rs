@@ -6,3 +6,6 @@ pub(super) mod recall;
 mod truth;
 
 pub use recall::MissedRecall;
+
+#[cfg(test)]
+mod tests;

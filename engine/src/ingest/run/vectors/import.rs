@@ -55,6 +55,7 @@ impl Session {
             let report = import(change, options, rows, reporter)?;
             Ok((report, true))
         })?;
+        let limits = self.list_limits;
         if let Some(LockedFile {
             writer,
             base: Some(base),
@@ -63,7 +64,7 @@ impl Session {
         {
             // The vectors are in the file; lists that fail or are stopped are left to the next index run, and
             // to a writer that opens the file again.
-            if lists::build(writer, base, catalogs, reporter).is_err() {
+            if lists::build(writer, base, catalogs, limits, reporter).is_err() {
                 self.open = None;
             }
         }

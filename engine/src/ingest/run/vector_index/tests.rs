@@ -1,0 +1,282 @@
+//! Files with inverted lists, from limits that are low enough for a test.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use crate::ingest::options::IndexOptions;
+use crate::ingest::run::vectors::{NewVectors, VectorTarget};
+use crate::kb::{Kb, KbWriter};
+use crate::{
+    Error, Filters, Mode, Progress, Report, Request, Scan, SealOptions, Stage, VectorCodec,
+    VerifyOptions,
+};
+
+/// Chunks in the file.
+const CHUNKS: usize = 6000;
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    /// Text that each chunk has words of its own in, and some with their neighbours.
+    fn new() -> Place {
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        std::fs::create_dir(place.at("sources")).unwrap();
+        for file in 0..CHUNKS / 100 {
+            place.write(file, 0);
+        }
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, file: usize, salt: usize) {
+        const WORDS: [&str; 12] = [
+            "harbour", "moon", "pump", "ledger", "orchard", "valve", "glacier", "violin", "copper",
+            "bakery", "tunnel", "parrot",
+        ];
+        let sections = (0..100).map(|at| {
+            let number = (file * 100 + at + salt) * 7919;
+            let word = |step: usize| WORDS[number / step % WORDS.len()];
+            let line = format!("{} {} {} {number} ", word(1), word(13), word(171));
+            format!("# Part {number}\n\n{}\n\n", line.repeat(30))
+        });
+        let name = format!(
+            "sources/{file:03}.{}",
+            if file % 10 == 0 { "txt" } else { "md" }
+        );
+        std::fs::write(self.at(&name), sections.collect::<String>()).unwrap();
+    }
+
+    fn writer(&self) -> KbWriter {
+        let writer = KbWriter::open_or_create(self.at("all.kb")).unwrap();
+        writer.with_lists_from(CHUNKS as u64 / 2, 1000)
+    }
+
+    fn index(&self, options: &IndexOptions) -> Report {
+        let paths = [self.at("sources")];
+        self.writer()
+            .index(&paths, options, &mut Progress::ignore)
+            .unwrap()
+    }
+
+    fn kb(&self) -> Kb {
+        Kb::open(self.at("all.kb")).unwrap()
+    }
+
+    fn verify(&self, name: &str) {
+        let kb = Kb::open(self.at(name)).unwrap();
+        let options = VerifyOptions::new().deep(true);
+        let report = kb.verify(&options, &mut Progress::ignore).unwrap();
+        assert!(report.problems.is_empty(), "{:?}", report.problems);
+    }
+}
+
+fn request(query: &str) -> Request {
+    Request::new(query).mode(Mode::Semantic).join(false)
+}
+
+/// The share of the first ten of an exact search that a usual one finds.
+fn recall(kb: &Kb, filters: &Filters) -> f32 {
+    let (mut wanted, mut found) = (0, 0);
+    for query in kb.sample_queries(40).unwrap() {
+        let ask = |scan| {
+            let request = request(&query).scan(scan).filters(filters.clone());
+            kb.search(&request).unwrap().hits
+        };
+        let exact = ask(Scan::Exact);
+        let least = exact.last().map_or(f32::INFINITY, |hit| hit.score);
+        wanted += exact.len();
+        found += ask(Scan::Auto)
+            .iter()
+            .filter(|hit| hit.score >= least)
+            .count();
+    }
+    assert!(wanted > 100);
+    found as f32 / wanted as f32
+}
+
+#[test]
+fn large_files_get_lists_small_ones_do_not() {
+    let place = Place::new();
+    place.index(&IndexOptions::new());
+    let info = place.kb().info().unwrap();
+    assert!(
+        info.chunks >= CHUNKS as u64 && info.listed_segments == 1,
+        "{info:?}"
+    );
+    let measured = info.unquantised_recall.unwrap();
+    assert!(
+        measured.recall > 0.9 && measured.recall <= measured.exact,
+        "{measured:?}"
+    );
+    place.verify("all.kb");
+    assert!(recall(&place.kb(), &Filters::default()) > 0.95);
+    let texts = Filters {
+        types: vec!["txt".to_owned()],
+        ..Filters::default()
+    };
+    assert!(recall(&place.kb(), &texts) > 0.95);
+
+    let path = place.at("small.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    let paths = [place.at("sources")];
+    writer
+        .index(&paths, &IndexOptions::new(), &mut Progress::ignore)
+        .unwrap();
+    let info = Kb::open(&path).unwrap().info().unwrap();
+    assert_eq!((info.listed_segments, info.unquantised_recall), (0, None));
+}
+
+#[test]
+fn changes_merges_and_seals_keep_what_is_found() {
+    let place = Place::new();
+    place.index(&IndexOptions::new());
+    // Commits between index runs make no lists.
+    let mut writer = place.writer();
+    writer
+        .remove("sources/007.md")
+        .or_else(|_| writer.remove("007.md"))
+        .unwrap();
+    for number in 0..5 {
+        let text = format!("# Owl {number}\n\nThe owl of tower {number} hunts at night.\n");
+        writer
+            .add_bytes(&format!("owls/{number}.md"), text.as_bytes())
+            .unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    let kb = place.kb();
+    let response = kb.search(&request("owl that hunts at night")).unwrap();
+    assert!(response.hits[0].document.starts_with("owls/"));
+    assert_eq!(kb.info().unwrap().listed_segments, 1);
+    place.verify("all.kb");
+    assert!(recall(&kb, &Filters::default()) > 0.95);
+    // More than half changes: the segment is rebuilt, with the centroids that are there or new ones.
+    for file in 0..40 {
+        place.write(file, 1_000_003);
+    }
+    place.index(&IndexOptions::new());
+    place.verify("all.kb");
+    assert!(place.kb().info().unwrap().listed_segments > 0);
+    assert!(recall(&place.kb(), &Filters::default()) > 0.95);
+
+    let seal = |name: &str, codec| {
+        let options = SealOptions::new().vectors(codec);
+        place
+            .writer()
+            .seal(Some(&place.at(name)), &options, &mut Progress::ignore)
+            .unwrap();
+        place.verify(name);
+        let info = Kb::open(place.at(name)).unwrap().info().unwrap();
+        assert_eq!((info.listed_segments, info.segments), (1, 1));
+        info.unquantised_recall.unwrap()
+    };
+    let first = seal("one.kb", None);
+    assert_eq!(seal("two.kb", None), first);
+    seal("four.kb", Some(VectorCodec::I4));
+    let vectors = |name: &str| {
+        Kb::open(place.at(name))
+            .unwrap()
+            .vectors()
+            .unwrap()
+            .to_f32()
+    };
+    assert_eq!(vectors("one.kb"), vectors("two.kb"));
+}
+
+#[test]
+fn a_wished_recall_is_reached_or_said_to_be_missed() {
+    let place = Place::new();
+    let report = place.index(&IndexOptions::new().min_recall(Some(0.9)));
+    assert_eq!(report.missed_recall, None);
+    let measured = place.kb().info().unwrap().unquantised_recall.unwrap();
+    assert!(measured.recall >= 0.9 && measured.wanted == Some(0.9));
+    // The file remembers it, and a run that changes nothing takes another wish.
+    assert_eq!(place.index(&IndexOptions::new()).missed_recall, None);
+    let missed = place
+        .index(&IndexOptions::new().min_recall(Some(1.0)))
+        .missed_recall;
+    let measured = place.kb().info().unwrap().unquantised_recall.unwrap();
+    assert_eq!(measured.wanted, Some(1.0));
+    match missed {
+        Some(missed) => {
+            assert!(missed.reached < 1.0 && missed.exact <= 1.0);
+            assert_eq!(missed.reached, measured.recall);
+        }
+        None => assert_eq!(measured.recall, 1.0),
+    }
+    for share in [0.2, 1.5, f32::NAN] {
+        let options = IndexOptions::new().min_recall(Some(share));
+        let refused = place
+            .writer()
+            .index(&[place.at("sources")], &options, &mut Progress::ignore);
+        assert_eq!(refused.unwrap_err().code(), "INVALID_ARGUMENT");
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_in_its_lists_leaves_no_half() {
+    let place = Place::new();
+    let mut seen = 0;
+    let stopped = place.writer().index(
+        &[place.at("sources")],
+        &IndexOptions::new(),
+        &mut |progress| {
+            if progress.stage == Stage::Lists {
+                assert!(progress.bytes_done <= progress.bytes_total);
+                seen += 1;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    assert!(matches!(stopped, Err(Error::Cancelled)) && seen == 1);
+    assert!(!place.at("all.kb").exists());
+}
+
+#[test]
+fn columns_of_other_models_get_lists_too() {
+    let place = Place::new();
+    place.index(&IndexOptions::new());
+    let chunks = place.kb().info().unwrap().chunks;
+    let vector = |row: u64| -> Vec<f32> {
+        let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
+        (0..24).map(|dim| angle(dim).sin()).collect()
+    };
+    let mut rows = (0..chunks).map(|row| Ok((VectorTarget::Position(row), vector(row))));
+    place
+        .writer()
+        .import_vectors(&NewVectors::new("other"), &mut rows, &mut Progress::ignore)
+        .unwrap();
+    place.verify("all.kb");
+    let ask = |kb: &Kb, row: u64, scan| {
+        let request = Request::new("")
+            .vector(vector(row))
+            .vector_column("other")
+            .scan(scan)
+            .join(false);
+        let hits = kb.search(&request).unwrap().hits;
+        hits.iter().map(|hit| hit.score).collect::<Vec<f32>>()
+    };
+    let kb = place.kb();
+    for row in [0, 77, 4321] {
+        let (usual, exact) = (ask(&kb, row, Scan::Auto), ask(&kb, row, Scan::Exact));
+        assert_eq!(usual[0], exact[0]);
+        assert!(exact[0] > 0.95);
+    }
+    let sealed = place.at("sealed.kb");
+    place
+        .writer()
+        .seal(Some(&sealed), &SealOptions::new(), &mut Progress::ignore)
+        .unwrap();
+    place.verify("sealed.kb");
+    let sealed = Kb::open(sealed).unwrap();
+    assert_eq!(ask(&sealed, 77, Scan::Exact), ask(&kb, 77, Scan::Exact));
+    assert_eq!(ask(&sealed, 77, Scan::Auto)[0], ask(&kb, 77, Scan::Auto)[0]);
+}
