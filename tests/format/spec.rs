@@ -159,7 +159,7 @@ fn records_have_the_fields_order_and_version_of_their_table() {
         ),
         (
             "### `kb` / `effort`",
-            "store/effort.rs",
+            "store/meta/effort.rs",
             "EffortRecord",
             "EFFORT_VERSION",
         ),
@@ -210,7 +210,11 @@ fn records_told_in_prose_name_their_fields_in_order() {
         (" embedder: id", "store/meta.rs", "EmbedderRecord"),
         ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
         (" recall: queries", "store/meta.rs", "RecallRecord"),
-        (" measured: queries", "store/effort.rs", "MeasuredRecord"),
+        (
+            " measured: queries",
+            "store/meta/effort.rs",
+            "MeasuredRecord",
+        ),
         (" more: number", "store/segments.rs", "MoreVectors"),
         (
             " default u16 (number",

@@ -12,6 +12,7 @@ use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::tables;
 use crate::types::{DocumentId, SegmentId};
 
+pub mod effort;
 pub mod vector_columns;
 
 const META_VERSION: u8 = 1;

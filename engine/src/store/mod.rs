@@ -10,7 +10,6 @@ pub mod decoder;
 pub mod deleted;
 pub mod dictionary;
 pub mod documents;
-pub mod effort;
 pub mod facets;
 pub mod handles;
 pub mod meta;
@@ -20,4 +19,4 @@ pub mod skipped;
 pub mod tables;
 
 pub use documents::{parts, symbols};
-pub use meta::vector_columns;
+pub use meta::{effort, vector_columns};

@@ -5,6 +5,7 @@ use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::BoundColumn;
 use crate::error::{Error, Result};
+use crate::index::vector::lists::check::check as check_index;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{CENTROIDS, CODES, LIST_BLOCKS, LISTS, ROWS};
 
@@ -21,7 +22,7 @@ pub(super) fn check(
         let record = &context.segment.records.vectors;
         if record.lists == 0 {
             let codes = context.column(CODES)?;
-            return Reader::new(record, rows.view(), Some(codes.view()), None)?.check();
+            return check_index(&Reader::new(record, rows.view(), Some(codes.view()), None)?);
         }
         let lists = [
             context.column(CENTROIDS)?,
@@ -29,7 +30,7 @@ pub(super) fn check(
             context.column(LIST_BLOCKS)?,
         ];
         let lists = lists.each_ref().map(BoundColumn::view);
-        Reader::new(record, rows.view(), None, Some(lists))?.check()
+        check_index(&Reader::new(record, rows.view(), None, Some(lists))?)
     });
     let place = || format!("vectors of {}", context.location());
     problems.unless_damaged(place, read)?;
@@ -44,7 +45,7 @@ pub(super) fn check(
 /// Vectors of another model: also, rows of chunks without a vector are zeros.
 fn check_more(vectors: &BoundVectors<'_>) -> Result<()> {
     let (index, reader) = (vectors.index, vectors.reader()?);
-    reader.check()?;
+    check_index(&reader)?;
     for row in 0..index.record.rows {
         let is_present = index.present.contains(row);
         let norm = reader.norm(row)?;

@@ -4,6 +4,7 @@
 //! of their own. A search scans all rows, or it scans the sign bits of all rows and rescores the
 //! best of them. This room knows rows, not documents; filters come in as bitmaps of rows.
 
+mod cursor;
 #[cfg(test)]
 mod fixture;
 pub mod kernels;
@@ -17,8 +18,7 @@ pub mod row_filter;
 pub mod sign_bits;
 pub mod writer;
 
-pub use knn::effort::Effort;
-pub use knn::rescoring::{MIN_CANDIDATES, oversample};
+pub use knn::effort::{Effort, MIN_CANDIDATES, oversample};
 pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};

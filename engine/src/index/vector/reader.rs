@@ -1,5 +1,6 @@
 //! The vector index of one segment, read from its columns.
 
+use super::cursor::Cursor;
 use super::kernels::detect::kernels;
 use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use super::kernels::prefetch::prefetch;
@@ -415,8 +416,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the whole index and checks it: padding after the last dimension is 0, no byte is -128,
-    /// the blocks of sign bits have the signs of the rows, and zeros for missing rows, and inverted lists
-    /// have each row once.
+    /// and the blocks of sign bits have the signs of the rows, and zeros for missing rows. Of inverted lists
+    /// see [`super::lists::check`].
     ///
     /// # Errors
     /// [`Error::Damaged`] naming the first row or block where this does not hold.
@@ -447,7 +448,7 @@ impl<'a> Reader<'a> {
                 block.clear();
             }
         }
-        self.lists.map_or(Ok(()), |lists| lists.check(self))
+        Ok(())
     }
 
     fn check_row(&self, bytes: &[u8]) -> std::result::Result<(), &'static str> {
@@ -478,51 +479,6 @@ fn norm_at(norms: Option<&mut Cursor<'_>>, row: u64) -> Result<f32> {
         Err(Error::damaged(format!(
             "row {row} has a squared length of {norm}"
         )))
-    }
-}
-
-/// Reads rows of one column; rows of the extent that was read last need no search.
-#[derive(Debug)]
-pub(super) struct Cursor<'a> {
-    /// The column.
-    view: ColumnView<'a>,
-    /// Bytes of a row.
-    width: usize,
-    /// The row at which `piece` begins.
-    first: u64,
-    /// Bytes from there to the end of an extent.
-    piece: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    pub(super) fn new(view: ColumnView<'a>, width: usize) -> Cursor<'a> {
-        Cursor {
-            view,
-            width,
-            first: 0,
-            piece: &[],
-        }
-    }
-
-    /// The bytes from a row to the end of its extent: at least one row.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] when there is no such row, or its extent fails its checks.
-    pub(super) fn from(&mut self, row: u64) -> Result<&'a [u8]> {
-        if let Some(rows) = row.checked_sub(self.first)
-            && let Ok(rows) = usize::try_from(rows)
-            && let Some(rest) = self.piece.get(rows.saturating_mul(self.width)..)
-            && rest.len() >= self.width
-        {
-            return Ok(rest);
-        }
-        self.piece = self.view.from(row * self.width as u64)?;
-        self.first = row;
-        if self.piece.len() >= self.width {
-            Ok(self.piece)
-        } else {
-            Err(Error::damaged("a vector is cut off"))
-        }
     }
 }
 

@@ -1,6 +1,17 @@
 //! How much of an index a search reads.
 
-use super::rescoring::oversample;
+/// Neighbours that a search asks for at least. Deeper lists find what only the keyword and the vector
+/// part together rank high, and all pages of a result come from them.
+pub const MIN_CANDIDATES: usize = 100;
+
+/// The number of candidates when `k` rows are requested: `4 k + 200`, at least 400.
+///
+/// Measured on 114 641 chunks of code and prose, with 126 questions of people and 300 sentences of
+/// chunks as queries. For k = 100, recall@10 with 300 candidates is 0.983 and 0.973, with 600 it is
+/// 0.994 and 0.988; recall@100 with 600 is 0.957 and 0.914.
+pub fn oversample(k: usize) -> usize {
+    k.saturating_mul(4).saturating_add(200).max(400)
+}
 
 /// How much a search reads of segments that are not compared row by row.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -11,7 +11,7 @@
 //! together. So the answer depends on the rows alone, not on how they are split into segments.
 
 use super::candidates::{Candidate, Candidates};
-use super::effort::Effort;
+use super::effort::{Effort, oversample};
 use super::lists;
 use super::segments::{Neighbor, Segments, keep};
 use super::top_k::TopK;
@@ -21,18 +21,8 @@ use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::query::Query;
 use crate::index::vector::sign_bits::blocks;
 
-/// Neighbours that a search asks for at least. Deeper lists find what only the keyword and the vector
-/// part together rank high, and all pages of a result come from them.
-pub const MIN_CANDIDATES: usize = 100;
-
-/// The number of candidates when `k` rows are requested: `4 k + 200`, at least 400.
-///
-/// Measured on 114 641 chunks of code and prose, with 126 questions of people and 300 sentences of
-/// chunks as queries. For k = 100, recall@10 with 300 candidates is 0.983 and 0.973, with 600 it is
-/// 0.994 and 0.988; recall@100 with 600 is 0.957 and 0.914.
-pub fn oversample(k: usize) -> usize {
-    k.saturating_mul(4).saturating_add(200).max(400)
-}
+/// Of inverted lists one row in this many that may answer is a candidate at most, beyond [`oversample`].
+const FILTERED_SHARE: u64 = 32;
 
 /// One block in this many is read first, to estimate the sum that candidates reach.
 pub(super) const SAMPLED_EVERY: usize = 32;
@@ -52,6 +42,10 @@ pub(super) fn scan(
         estimated = segments.flat_rows();
     }
     if segments.has_lists() {
+        // Of fewer rows fewer candidates hold as many of the nearest.
+        let enough = segments.rows / FILTERED_SHARE;
+        let enough = usize::try_from(enough).unwrap_or(usize::MAX);
+        let wanted = wanted.min(enough.max(oversample(k)));
         let (found, read) = lists::find_candidates(segments, query, wanted, effort)?;
         chosen.extend(found);
         estimated += read;

@@ -1,8 +1,8 @@
 //! The entry points: which scan to run, over which segments.
 
-use super::effort::Effort;
+use super::effort::{Effort, oversample};
 use super::exact;
-use super::rescoring::{self, oversample};
+use super::rescoring;
 use super::segments::{KnnSegment, Neighbor, Segments};
 use crate::error::Result;
 use crate::index::vector::kernels::layout::LANES;
@@ -65,6 +65,20 @@ impl ScanStats {
 
 /// Up to this many rows are all scanned: that is as fast, and exact.
 const EXACT_ROWS: u64 = 4096;
+
+/// With inverted lists up to this many rows are compared one by one if a filter lets through no more than
+/// one in [`SELECTIVE`]: too few of them are in the lists that a search reads else.
+const EXACT_FILTERED_ROWS: u64 = 16_384;
+
+/// See [`EXACT_FILTERED_ROWS`].
+const SELECTIVE: u64 = 32;
+
+fn is_selective(segments: &Segments<'_>) -> bool {
+    let all = segments
+        .iter()
+        .map(|(_, reader, _)| u64::from(reader.rows()));
+    segments.rows <= EXACT_FILTERED_ROWS && segments.rows * SELECTIVE <= all.sum()
+}
 
 /// Whether [`Scan::Auto`] rescores when `rows` rows may answer. A candidate lies anywhere in the
 /// file and costs as much as a few adjacent rows.
@@ -159,7 +173,10 @@ fn rescores(segments: &Segments<'_>, metric: Metric, k: usize, how: Scan) -> boo
         Scan::Exact => false,
         Scan::Rescored => segments.can_rescore(),
         Scan::Auto => {
-            metric == Metric::Cosine && segments.can_rescore() && uses_rescoring(segments.rows, k)
+            metric == Metric::Cosine
+                && segments.can_rescore()
+                && uses_rescoring(segments.rows, k)
+                && !(segments.has_lists() && is_selective(segments))
         }
     }
 }

@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 
-use super::rescoring::{SAMPLED_EVERY, oversample};
+use super::effort::oversample;
+use super::rescoring::SAMPLED_EVERY;
 use super::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats};
 use super::segments::{KnnSegment, Neighbor};
 use crate::index::vector::fixture::{RANGE, Segment, unit};

@@ -7,6 +7,7 @@
 
 pub mod block;
 pub mod centroids;
+pub mod check;
 pub mod layout;
 pub mod probe;
 pub mod reader;

@@ -1,12 +1,11 @@
 //! Inverted lists of one segment, read from their columns.
 
-use super::block::{ListBlock, StoredBlock};
 use super::layout::{CENTROIDS_LIMIT, LIST_BYTES, List, NO_ROW, list_block_bytes};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
+use crate::index::vector::cursor::Cursor;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, LANES};
 use crate::index::vector::quantise::as_signed;
-use crate::index::vector::reader::{Cursor, Reader};
 use crate::index::vector::record::stride;
 
 /// The inverted lists of one segment. Cheap to copy.
@@ -96,75 +95,14 @@ impl<'a> ListsReader<'a> {
         Ok(all)
     }
 
+    /// Blocks of all lists.
+    pub(super) fn blocks(&self) -> u64 {
+        self.blocks.rows()
+    }
+
     /// A cursor over the blocks.
     pub(super) fn block_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.blocks, list_block_bytes(self.dim) as usize)
-    }
-
-    /// Checks that the lists have each row once, beside the right signs and factor, and that all else
-    /// is as it is written.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] naming the first list where this does not hold.
-    pub fn check(&self, reader: &Reader<'_>) -> Result<()> {
-        let width = stride(self.dim) as usize;
-        let bytes = self.centroid_bytes()?;
-        let mut seen = vec![false; reader.rows() as usize];
-        let mut row_bytes = vec![0i8; width];
-        let mut cursor = self.block_cursor();
-        let mut block = ListBlock::new(self.dim);
-        let (mut next_block, mut rows) = (0u32, 0u64);
-        let lists = self.lists()?;
-        for (number, (list, centroid)) in lists.iter().zip(bytes.chunks_exact(width)).enumerate() {
-            let wrong = |what: &str| Err(Error::damaged(format!("list {number} {what}")));
-            let padding = centroid.get(self.dim as usize..).unwrap_or_default();
-            if padding.iter().any(|byte| *byte != 0) || centroid.contains(&i8::MIN) {
-                return wrong("has a centroid that is not one");
-            }
-            if list.first_block != next_block {
-                return wrong("does not begin where the list before ends");
-            }
-            let (mut squared, mut last) = (0u64, None);
-            for at in 0..list.rows {
-                if at % BLOCK_ROWS as u32 == 0 {
-                    block.clear();
-                }
-                let place = list.first_block.saturating_add(at / BLOCK_ROWS as u32);
-                let stored = cursor.from(u64::from(place))?;
-                let Some(parts) = StoredBlock::of(stored, self.dim) else {
-                    return wrong("has a block that is cut off");
-                };
-                let row = parts.row(at % BLOCK_ROWS as u32);
-                match seen.get_mut(row as usize) {
-                    Some(seen) if !*seen && last < Some(row) => *seen = true,
-                    _ => return wrong("has a row that is not there, not in its place, or twice"),
-                }
-                last = Some(row);
-                reader.signed_row(row, &mut row_bytes)?;
-                squared = squared.saturating_add(block.push(
-                    row,
-                    &row_bytes,
-                    centroid,
-                    self.dim as usize,
-                ));
-                if (block.is_full() || at + 1 == list.rows)
-                    && stored.get(..list_block_bytes(self.dim) as usize) != Some(block.bytes())
-                {
-                    return wrong("has signs or factors of other rows or another centroid");
-                }
-            }
-            block.clear();
-            let mean = squared.checked_div(u64::from(list.rows)).unwrap_or(0);
-            if mean.isqrt() != u64::from(list.radius) {
-                return wrong("has another radius");
-            }
-            rows += u64::from(list.rows);
-            next_block = next_block.saturating_add(list.blocks());
-        }
-        if rows != u64::from(reader.rows()) || u64::from(next_block) != self.blocks.rows() {
-            return Err(Error::damaged("inverted lists do not have all rows"));
-        }
-        Ok(())
     }
 }
 

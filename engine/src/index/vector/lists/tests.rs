@@ -2,6 +2,7 @@
 
 use roaring::RoaringBitmap;
 
+use super::check::check;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LISTS, List};
 use crate::container::column::ColumnId;
 use crate::index::vector::fixture::{RANGE, Segment, unit};
@@ -55,16 +56,13 @@ fn method(lists: f32, candidates: f32) -> Method {
 fn lists_hold_what_verification_expects() {
     for codec in [CODEC_I8, CODEC_I4] {
         for rows in [1, 63, 64, 65, 5000] {
-            listed(codec, &clustered(rows), 16)
-                .reader()
-                .check()
-                .unwrap();
+            check(&listed(codec, &clustered(rows), 16).reader()).unwrap();
         }
     }
     // One row a million times, scaled down: one list holds everything.
     let same = vec![clustered(1)[0].clone(); 3000];
     let segment = listed(CODEC_I8, &same, 32);
-    segment.reader().check().unwrap();
+    check(&segment.reader()).unwrap();
     let query = Query::new(&unit(0, DIM), RANGE).unwrap();
     let reader = segment.reader();
     let found = knn(&[part(&reader, None, None)], &query, 7, method(0.1, 1.0)).unwrap();
@@ -149,7 +147,7 @@ fn changed(column: ColumnId, change: impl FnOnce(&mut Vec<u8>)) -> Segment {
 fn each_lie_about_lists_is_named() {
     let signs = block_bytes(DIM as u32) as usize;
     let expect = |segment: Segment, what: &str| {
-        let error = segment.reader().check().expect_err(what);
+        let error = check(&segment.reader()).expect_err(what);
         assert_eq!(error.code(), "DAMAGED");
         assert!(error.to_string().contains(what), "{what}: {error}");
     };
@@ -192,7 +190,7 @@ fn each_lie_about_lists_is_named() {
         begins,
     );
     let fewer = changed(LISTS, list(0, |list| list.rows -= 1));
-    assert_eq!(fewer.reader().check().unwrap_err().code(), "DAMAGED");
+    assert_eq!(check(&fewer.reader()).unwrap_err().code(), "DAMAGED");
 }
 
 #[test]

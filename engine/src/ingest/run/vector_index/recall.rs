@@ -10,12 +10,9 @@ use crate::index::vector::{
     Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, oversample,
     uses_rescoring,
 };
-use crate::ingest::run::vector_index::truth::Truth;
+use crate::ingest::run::vector_index::truth::{NEAREST, Truth};
 use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
-
-/// Recall is measured at this many nearest chunks: recall@10.
-pub(super) const NEAREST: usize = 10;
 
 /// Queries that are run.
 const QUESTIONS: usize = 128;

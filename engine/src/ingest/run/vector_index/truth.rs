@@ -10,8 +10,10 @@ use crate::error::Result;
 use crate::index::vector::Neighbor;
 use crate::ingest::prepare::preparer::{ChunkTexts, Chunking};
 use crate::ingest::run::preserved;
-use crate::ingest::run::vector_index::recall::NEAREST;
 use crate::types::DocumentId;
+
+/// Recall is measured at this many nearest chunks: recall@10.
+pub(super) const NEAREST: usize = 10;
 
 /// Scores of rows that are as good as equal: the same text has the same vector.
 const EQUAL: f32 = 1e-6;
