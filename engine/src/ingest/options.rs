@@ -43,7 +43,7 @@ pub struct IndexOptions {
     pub trigrams: Option<bool>,
     /// In which process files of untrusted formats are read.
     pub extraction: Extraction,
-    /// Read every file and rebuild the whole .kb.
+    /// Read every file and rebuild the whole .kb. [Columns](crate::VectorColumn) of vectors of other models are gone then.
     pub rebuild: bool,
     /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
     /// few; the text of all of them may be copied. Without it at most as much is merged as after any

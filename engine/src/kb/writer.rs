@@ -302,9 +302,9 @@ impl KbWriter {
     }
 
     /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
-    /// them. The file stays, as small as an empty one gets, with its identity and its way to store
-    /// vectors; readers go on and follow at their next request. Returns how many documents went. One
-    /// commit; a .kb that does not exist yet is not made.
+    /// them, and columns of vectors of other models. The file stays, as small as an empty one gets, with its
+    /// identity and its way to store vectors; readers go on and follow at their next request. Returns how many
+    /// documents went. One commit; a .kb that does not exist yet is not made.
     ///
     /// # Errors
     /// [`crate::Error::IndexLocked`] while another writer has the file;

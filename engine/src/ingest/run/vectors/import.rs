@@ -77,7 +77,7 @@ fn import(
         None => (begun(&columns, options)?, true),
     };
     let mut read = read(&change, (&mut column, is_new), options, rows, reporter)?;
-    column.record.range = read.rows.finish_range()?;
+    column.record.range = read.rows.finish_range(&mut || reporter.tick())?;
     read.order.sort_unstable_by_key(|row| row.at);
     write(&mut change, &column, &mut read, reporter)?;
     let report = ImportReport {
@@ -203,7 +203,7 @@ fn read(
             number: rows.count(),
             norm: norm as f32,
         });
-        rows.push(&vector)?;
+        rows.push(&vector, &mut || reporter.tick())?;
         progress.files_done += 1;
         if number % ROWS_PER_REPORT == 0 {
             reporter.report(progress)?;

@@ -52,11 +52,15 @@ impl WaitingRows {
         self.count
     }
 
-    /// Appends a vector of `dim` finite numbers.
+    /// Appends a vector of `dim` finite numbers. Asks `check` whether to go on where that takes long.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
-    pub(super) fn push(&mut self, vector: &[f32]) -> Result<()> {
+    /// [`crate::Error::Io`]; what `check` says.
+    pub(super) fn push(
+        &mut self,
+        vector: &[f32],
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         match self.range {
             None => {
                 self.sample.add(vector);
@@ -66,7 +70,7 @@ impl WaitingRows {
                 }
                 self.whole_count += 1;
                 if self.whole_count == SAMPLE_ROWS {
-                    self.finish_range()?;
+                    self.finish_range(check)?;
                 }
             }
             Some(range) => {
@@ -80,11 +84,11 @@ impl WaitingRows {
         Ok(())
     }
 
-    /// The range of the column, once all vectors that decide it are here.
+    /// The range of the column, once all vectors that decide it are here: they are read again.
     ///
     /// # Errors
-    /// [`crate::Error::Io`].
-    pub(super) fn finish_range(&mut self) -> Result<f32> {
+    /// As [`WaitingRows::push`].
+    pub(super) fn finish_range(&mut self, check: &mut dyn FnMut() -> Result<()>) -> Result<f32> {
         if let Some(range) = self.range {
             return Ok(range);
         }
@@ -92,6 +96,7 @@ impl WaitingRows {
         let (sample, whole, numbers) = (&self.sample, &mut self.whole, &mut self.numbers);
         let range = sample.range(|each| {
             for number in 0..count {
+                check()?;
                 if let Some(whole) = whole {
                     read_whole(whole, number, dim, numbers)?;
                     each(numbers);
@@ -103,12 +108,12 @@ impl WaitingRows {
         Ok(range)
     }
 
-    /// A vector as signed bytes, padded with zeros to a multiple of 64. The range is known.
+    /// A vector as signed bytes, padded with zeros to a multiple of 64, after [`WaitingRows::finish_range`].
     ///
     /// # Errors
     /// [`crate::Error::Io`].
     pub(super) fn get(&mut self, number: u32) -> Result<&[i8]> {
-        let range = self.finish_range()?;
+        let range = self.range.unwrap_or(1.0);
         match (
             number.checked_sub(self.whole_count),
             &mut self.whole,
@@ -147,4 +152,50 @@ fn read_whole(whole: &mut Spool, number: u32, dim: usize, numbers: &mut Vec<f32>
         numbers.push(f32::from_le_bytes(array_at(bytes, at)?));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_back_quantised_by_the_first_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let beside = folder.path().join("a.kb");
+        let count = SAMPLE_ROWS + 1000;
+        // Those behind the sample are larger than all in it.
+        let vector = |number: u32| {
+            let scale = if number < SAMPLE_ROWS { 1.0 } else { 3.0 };
+            let number = number as f32;
+            [number.sin() * scale, number.cos() * scale, -scale]
+        };
+        let mut rows = WaitingRows::new(&beside, 3, None);
+        for number in 0..count {
+            rows.push(&vector(number), &mut || Ok(())).unwrap();
+        }
+        let range = rows.finish_range(&mut || Ok(())).unwrap();
+        assert_eq!((rows.count(), range), (count, 1.0));
+        let order = (0..count).step_by(97).chain((0..count).rev().step_by(89));
+        for number in order.chain([SAMPLE_ROWS - 1, SAMPLE_ROWS]) {
+            let mut expected = [0; 64];
+            quantise(&vector(number), range, &mut expected);
+            assert_eq!(rows.get(number).unwrap(), expected, "{number}");
+        }
+        let mut later = WaitingRows::new(&beside, 3, Some(0.25));
+        later.push(&vector(7), &mut || Ok(())).unwrap();
+        assert_eq!(later.finish_range(&mut || Ok(())).unwrap(), 0.25);
+        let mut expected = [0; 64];
+        quantise(&vector(7), 0.25, &mut expected);
+        assert_eq!(later.get(0).unwrap(), expected);
+    }
+
+    #[test]
+    fn finding_the_range_can_be_stopped() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut rows = WaitingRows::new(&folder.path().join("a.kb"), 2, None);
+        rows.push(&[1.0, 2.0], &mut || Ok(())).unwrap();
+        let mut stop = || Err(crate::Error::Cancelled);
+        let stopped = rows.finish_range(&mut stop).unwrap_err();
+        assert_eq!(stopped.code(), "CANCELLED");
+    }
 }

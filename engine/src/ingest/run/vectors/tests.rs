@@ -352,7 +352,7 @@ fn sealing_carries_vectors_along() {
 }
 
 #[test]
-fn a_removed_column_leaves_nothing_and_its_number_is_not_given_again() {
+fn a_removed_column_leaves_nothing_and_no_number_comes_twice() {
     let file = File::new(20, 7);
     let rows = vectors(20);
     let columns_of = |path: &std::path::Path| {
