@@ -257,6 +257,25 @@ fn chunks_are_named_in_five_ways() {
         vec![(only, random(0, DIM))],
     );
     assert!(error.unwrap_err().to_string().contains("name the chunk"));
+    // All chunks of one long line have the same lines.
+    let line = "The horn sounds all night long. ".repeat(300);
+    writer.add_bytes("one.txt", line.as_bytes()).unwrap();
+    let target = VectorTarget::Lines {
+        document: "one.txt".to_owned(),
+        first: 1,
+        last: 1,
+    };
+    let error = import(
+        &mut writer,
+        &NewVectors::new("n"),
+        vec![(target, random(0, DIM))],
+    );
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("or several, of exactly the lines 1 to 1")
+    );
 }
 
 #[test]
