@@ -139,7 +139,7 @@ fn refused() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ),
         (
             "newer segments",
-            row("segs", RawKey::U64(1), &[3; 99]),
+            row("segs", RawKey::U64(1), &[4; 99]),
             "FORMAT_UNSUPPORTED",
         ),
         (
