@@ -12,7 +12,7 @@ use divan::Bencher;
 use divan::counter::BytesCount;
 use kb_engine::SegmentId;
 use kb_engine::testing::container::column::{
-    ColumnId, ColumnRecord, ColumnView, ExtentSink, ExtentSource, extent_starts,
+    ColumnId, ColumnView, ExtentSink, ExtentSource, extent_starts,
 };
 use kb_engine::testing::index::vector::query::Query;
 use kb_engine::testing::index::vector::reader::Reader;
@@ -83,15 +83,15 @@ impl Segment {
         Segment {
             columns,
             record,
-            starts: written.each_ref().map(extent_starts),
-            widths: written.each_ref().map(|column: &ColumnRecord| column.width),
+            starts: [extent_starts(&written[0]), extent_starts(&written[1])],
+            widths: [written[0].width, written[1].width],
         }
     }
 
     fn reader(&self) -> Reader<'_> {
         let rows = ColumnView::new(&self.starts[0], self.widths[0], &self.columns.rows);
         let codes = ColumnView::new(&self.starts[1], self.widths[1], &self.columns.codes);
-        Reader::new(&self.record, rows, codes).expect("columns")
+        Reader::new(&self.record, rows, Some(codes), None).expect("columns")
     }
 }
 

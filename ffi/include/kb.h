@@ -400,8 +400,10 @@ enum kb_stage
     KB_STAGE_COMMIT = 6,
     // Searching.
     KB_STAGE_SEARCH = 7,
+    // Making inverted lists for the vectors of a large file.
+    KB_STAGE_LISTS = 8,
     // Importing vectors: files are vectors read, then chunks written.
-    KB_STAGE_IMPORT = 8,
+    KB_STAGE_IMPORT = 9,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
