@@ -80,11 +80,12 @@ impl Segment {
             writer.push(&mut columns, &row).expect("memory");
         }
         let (record, written) = writer.finish(&mut columns).expect("memory");
+        let written: [_; 2] = written.try_into().expect("rows and sign bits");
         Segment {
             columns,
             record,
-            starts: [extent_starts(&written[0]), extent_starts(&written[1])],
-            widths: [written[0].width, written[1].width],
+            starts: written.each_ref().map(extent_starts),
+            widths: written.each_ref().map(|column| column.width),
         }
     }
 

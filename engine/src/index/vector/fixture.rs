@@ -93,14 +93,10 @@ impl Segment {
     }
 
     pub(super) fn try_reader(&self) -> Result<Reader<'_>> {
-        let lists = match self.view(CENTROIDS) {
-            Some(centroids) => Some([
-                centroids,
-                self.view(LISTS).unwrap(),
-                self.view(LIST_BLOCKS).unwrap(),
-            ]),
-            None => None,
-        };
+        let lists = self.view(CENTROIDS).map(|centroids| {
+            let view = |column| self.view(column).unwrap();
+            [centroids, view(LISTS), view(LIST_BLOCKS)]
+        });
         Reader::new(
             &self.record,
             self.view(ROWS).unwrap(),

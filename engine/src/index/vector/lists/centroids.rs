@@ -51,7 +51,7 @@ impl Centroids {
     }
 
     /// How many there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.groups.len() * LANES
     }
 

@@ -84,7 +84,7 @@ fn means(
         let pieces = sample.chunks(share * width).zip(nearest.chunks(share));
         let handles: Vec<_> = pieces
             .map(|(rows, nearest)| {
-                scope.spawn(move || Sums::of(rows, width, nearest, centroids.len()))
+                scope.spawn(move || Sums::of(rows, width, nearest, centroids.count()))
             })
             .collect();
         handles
@@ -99,7 +99,7 @@ fn means(
     for more in partial {
         sums.add(&more);
     }
-    let mut means = Vec::with_capacity(centroids.len() * width);
+    let mut means = Vec::with_capacity(centroids.count() * width);
     for (number, count) in sums.sums.chunks_exact(width).zip(&sums.counts) {
         let count = i64::from(*count).max(1);
         means.extend(number.iter().map(|sum| rounded(i64::from(*sum), count)));
@@ -258,9 +258,9 @@ mod tests {
     fn one_row_many_times_and_no_row_at_all_are_trained() {
         let same = [5u8; 64 * 500];
         let centroids = train(&same, 64, 32, 2, &mut |_| Ok(())).unwrap();
-        assert_eq!(centroids.len(), 32);
+        assert_eq!(centroids.count(), 32);
         assert!(centroids.rows().any(|row| row == [5; 64]));
-        assert_eq!(train(&[], 64, 16, 2, &mut |_| Ok(())).unwrap().len(), 16);
+        assert_eq!(train(&[], 64, 16, 2, &mut |_| Ok(())).unwrap().count(), 16);
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn assign(
         done += nearest.len() as u32;
         check(u64::from(done))?;
     }
-    let mut ends = vec![0u32; centroids.len()];
+    let mut ends = vec![0u32; centroids.count()];
     for list in &nearest {
         if let Some(end) = ends.get_mut(*list as usize) {
             *end += 1;

@@ -202,7 +202,7 @@ impl Column<'_> {
             let record = changed
                 .entry(missing.segment.id)
                 .or_insert_with(|| missing.segment.records.segment.clone());
-            let lists = centroids.len() as u32;
+            let lists = centroids.count() as u32;
             replace_codes(transaction, missing, record, columns, lists)?;
         }
         progress.bytes_done = done;

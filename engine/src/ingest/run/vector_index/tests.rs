@@ -48,7 +48,7 @@ impl Place {
         });
         let name = format!(
             "sources/{file:03}.{}",
-            if file % 10 == 0 { "txt" } else { "md" }
+            if file.is_multiple_of(10) { "txt" } else { "md" }
         );
         std::fs::write(self.at(&name), sections.collect::<String>()).unwrap();
     }

@@ -20,8 +20,17 @@ const EQUAL: f32 = 1e-6;
 
 /// Scores by unquantised vectors, of the rows that are near by quantised ones.
 pub(super) struct Truth {
-    /// For each query the scores by (segment, row), and the least score of its nearest.
-    of_queries: Vec<(BTreeMap<(usize, u32), f32>, f32, usize)>,
+    of_queries: Vec<OfQuery>,
+}
+
+/// What one query is near to.
+struct OfQuery {
+    /// Scores by segment and row.
+    scores: BTreeMap<(usize, u32), f32>,
+    /// The least score of the nearest, less [`EQUAL`].
+    least: f32,
+    /// How many are the nearest.
+    count: usize,
 }
 
 impl Truth {
@@ -81,7 +90,11 @@ impl Truth {
             best.sort_by(|a, b| b.total_cmp(a));
             best.truncate(NEAREST);
             let least = best.last().map_or(f32::INFINITY, |least| least - EQUAL);
-            (scores, least, best.len())
+            OfQuery {
+                scores,
+                least,
+                count: best.len(),
+            }
         });
         Ok(Truth {
             of_queries: of_queries.collect(),
@@ -92,7 +105,12 @@ impl Truth {
     /// that is as near as the last of them is as good. 1 when there is none to find.
     pub(super) fn recall(&self, lists: &[Vec<Neighbor>]) -> f32 {
         let (mut wanted, mut found) = (0, 0);
-        for ((scores, least, count), list) in self.of_queries.iter().zip(lists) {
+        for (of_query, list) in self.of_queries.iter().zip(lists) {
+            let OfQuery {
+                scores,
+                least,
+                count,
+            } = of_query;
             let first = list.iter().take(NEAREST);
             let score = |near: &Neighbor| scores.get(&(near.segment, near.row));
             let reach = first.filter(|near| score(near).is_some_and(|score| score >= least));
