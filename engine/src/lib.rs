@@ -99,11 +99,11 @@ pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
 pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
-pub use ingest::report::{FolderRelation, Report, SimilarRoot, Skipped, Unparsed};
+pub use ingest::report::{FolderRelation, MissedRecall, Report, SimilarRoot, Skipped, Unparsed};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    ImportReport, MissedRecall, NewVectors, SealOptions, SealReport, SourceInfo, VectorTarget,
-    document_of, wait_for_writer,
+    ImportReport, NewVectors, SealOptions, SealReport, SourceInfo, VectorTarget, document_of,
+    wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use ingest::secrets::{Secret, secret_by_name, secret_in};

@@ -143,3 +143,24 @@ fn bench_needs_no_right_to_write_and_leaves_the_file_alone() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
 }
+
+#[test]
+fn a_recall_can_be_asked_for_and_is_shown() {
+    let folder = Folder::indexed();
+    for share in ["0.2", "2", "many"] {
+        let told = folder
+            .kb(["index", "harbour", "--min-recall", share])
+            .expect(2);
+        let refused = "a recall is a number from 0.5 to 1, such as 0.95";
+        assert!(told.stderr.contains(refused), "{}", told.stderr);
+    }
+    folder
+        .kb(["index", "harbour", "--min-recall", "0.5"])
+        .expect(0);
+    let told = folder.kb(["info", "harbour.kb", "--json"]).expect(0);
+    let info = &told.json_lines()[0];
+    let measured = &info["unquantised_recall"];
+    assert_eq!(measured["wanted"], 0.5, "{info}");
+    assert!(measured["recall"].as_f64() >= Some(0.5), "{info}");
+    assert_eq!(info["listed_segments"], 0);
+}

@@ -271,8 +271,12 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
-        constant("engine/src/index/vector/record.rs", "VECTOR_VERSION"),
+        constant("engine/src/index/vector/record.rs", "FLAT_VERSION"),
         "1"
+    );
+    assert_eq!(
+        constant("engine/src/index/vector/record.rs", "LISTS_VERSION"),
+        "2"
     );
 }
 
@@ -306,6 +310,9 @@ fn tables_and_columns_are_those_of_the_code() {
         (keyword::LENGTHS, "lengths"),
         (vector::ROWS, "vector rows"),
         (vector::CODES, "sign codes"),
+        (vector::CENTROIDS, "centroids"),
+        (vector::LISTS, "lists"),
+        (vector::LIST_BLOCKS, "list blocks"),
         (vector::NORMS, "vector lengths"),
         (trigram::UNITS, "trigram units"),
         (trigram::BLOCKS, "trigram blocks"),

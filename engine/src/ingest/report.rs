@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::ingest::run::MissedRecall;
-
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -64,6 +62,18 @@ pub enum FolderRelation {
     NameOfRoot,
     /// Nothing that the file knows.
     Unknown,
+}
+
+/// The recall that was asked for and cannot be had.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct MissedRecall {
+    /// What was asked for.
+    pub wanted: f32,
+    /// What the most thorough search finds.
+    pub reached: f32,
+    /// What comparing every row finds: more is lost by storing the vectors in fewer bits.
+    pub exact: f32,
 }
 
 /// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.

@@ -26,7 +26,6 @@ pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};
-pub use vector_index::MissedRecall;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use vector_index::lists::ListLimits;
 pub use vectors::{ImportReport, NewVectors, VectorTarget};

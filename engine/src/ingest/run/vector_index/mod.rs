@@ -5,7 +5,5 @@ pub(super) mod lists;
 pub(super) mod recall;
 mod truth;
 
-pub use recall::MissedRecall;
-
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use crate::index::vector::{
     Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, oversample,
     uses_rescoring,
 };
+use crate::ingest::report::MissedRecall;
 use crate::ingest::run::vector_index::truth::{NEAREST, Truth};
 use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
@@ -42,20 +43,12 @@ const EFFORTS: [Effort; 10] = [
     effort(1.0, 250.0),
 ];
 
+/// How many of these are tried without a wish: the others take longer than reading all sign bits of a
+/// million chunks.
+const CHEAP_EFFORTS: usize = 5;
+
 const fn effort(lists: f32, candidates: f32) -> Effort {
     Effort { lists, candidates }
-}
-
-/// The recall that was asked for and cannot be had.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct MissedRecall {
-    /// What was asked for.
-    pub wanted: f32,
-    /// What the most thorough search finds.
-    pub reached: f32,
-    /// What comparing every row finds: more is lost by storing the vectors in fewer bits.
-    pub exact: f32,
 }
 
 /// Asks a file that was just committed, and notes in a commit of its own what was found and how much
@@ -156,7 +149,11 @@ fn measure(
         let best = truth.recall(&exact);
         let aimed = wanted.unwrap_or(AIMED.min(best - CHEAP));
         let mut reached = 0.0;
-        for tried in EFFORTS {
+        let tries = match wanted {
+            Some(_) => EFFORTS.as_slice(),
+            None => EFFORTS.get(..CHEAP_EFFORTS).unwrap_or_default(),
+        };
+        for tried in tries.iter().copied() {
             if !has_lists && tried.candidates == effort.candidates && reached > 0.0 {
                 // Without lists only candidates differ.
                 continue;

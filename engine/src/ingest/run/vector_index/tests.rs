@@ -106,10 +106,7 @@ fn large_files_get_lists_small_ones_do_not() {
     let place = Place::new();
     place.index(&IndexOptions::new());
     let info = place.kb().info().unwrap();
-    assert!(
-        info.chunks >= CHUNKS as u64 && info.listed_segments == 1,
-        "{info:?}"
-    );
+    assert!(info.chunks > 5000 && info.listed_segments == 1, "{info:?}");
     let measured = info.unquantised_recall.unwrap();
     assert!(
         measured.recall > 0.9 && measured.recall <= measured.exact,
