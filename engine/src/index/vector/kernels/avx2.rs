@@ -17,8 +17,8 @@ pub(super) const KERNELS: Kernels = Kernels {
     i4_rows,
     i4_lanes,
     codes,
-    estimates,
-    nearest,
+    scale,
+    best,
 };
 
 /// Bytes of a register.
@@ -252,33 +252,20 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
 }
 
 #[target_feature(enable = "avx2")]
-unsafe fn estimates(
-    tables: &[u8],
-    block: &[u8],
+unsafe fn scale(
+    sums: &[u16; BLOCK_ROWS],
     factors: &[u8; BLOCK_ROWS],
     how: Estimate,
     threshold: u16,
     estimates: &mut [u16; BLOCK_ROWS],
 ) -> u64 {
-    let mut sums = [0; BLOCK_ROWS];
-    // SAFETY: promised by the caller.
-    unsafe { codes(tables, block, 0, &mut sums) };
-    scale_sums(&sums, factors, how, estimates);
+    scale_sums(sums, factors, how, estimates);
     reached(estimates, threshold)
 }
 
 #[target_feature(enable = "avx2")]
-unsafe fn nearest(lanes: &Lanes, norms: &[i32; LANES], group: i32, rows: &[u8], best: &mut [Best]) {
-    const ROWS: usize = 8;
-    let mut products = [[0; LANES]; ROWS];
-    for (rows, best) in rows.chunks(ROWS * lanes.width()).zip(best.chunks_mut(ROWS)) {
-        let products = products.get_mut(..best.len()).unwrap_or_default();
-        // SAFETY: as many rows as there is room for, which the caller promised.
-        unsafe { i8_lanes(lanes, rows, products) };
-        for (products, best) in products.iter().zip(best) {
-            keep_best(products, norms, group, best);
-        }
-    }
+unsafe fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, best: &mut [Best]) {
+    keep_best(products, norms, group, best);
 }
 
 /// A bit for each number that is at least `threshold`.

@@ -3,7 +3,7 @@
 use super::layout::{
     BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery,
 };
-use crate::index::vector::record::CODEC_I4;
+use crate::index::vector::record::{CODEC_I4, CODEC_I8};
 
 /// Rows of a codec against one query: one product a row.
 type RowsKernel = unsafe fn(OneQuery<'_>, &[u8], &mut [i32]);
@@ -14,13 +14,15 @@ type LanesKernel = unsafe fn(&Lanes, &[u8], &mut [[i32; LANES]]);
 /// One block of sign bits against tables: 64 sums, and a bit for each that reaches the threshold.
 type CodesKernel = unsafe fn(&[u8], &[u8], u16, &mut [u16; BLOCK_ROWS]) -> u64;
 
-/// One block of signs of residuals and its factors against tables: 64 estimates, and a bit for each
-/// that reaches the threshold.
-type EstimatesKernel =
-    unsafe fn(&[u8], &[u8], &[u8; BLOCK_ROWS], Estimate, u16, &mut [u16; BLOCK_ROWS]) -> u64;
+/// 64 sums made estimates with the factors of their rows, and a bit for each that reaches the threshold.
+type ScaleKernel =
+    unsafe fn(&[u16; BLOCK_ROWS], &[u8; BLOCK_ROWS], Estimate, u16, &mut [u16; BLOCK_ROWS]) -> u64;
 
-/// Rows of signed bytes against sixteen centroids of that number: the best so far of each row.
-type NearestKernel = unsafe fn(&Lanes, &[i32; LANES], i32, &[u8], &mut [Best]);
+/// Products of rows with sixteen centroids of that number: the best so far of each row.
+type BestKernel = unsafe fn(&[[i32; LANES]], &[i32; LANES], i32, &mut [Best]);
+
+/// Rows of which the products with sixteen centroids are kept until they are compared.
+const ROWS_AT_ONCE: usize = 8;
 
 /// The kernels of one instruction set. `detect` hands them out after it checked the processor, and
 /// only this file calls the functions, after it checked the lengths.
@@ -34,8 +36,8 @@ pub struct Kernels {
     pub(super) i4_rows: RowsKernel,
     pub(super) i4_lanes: LanesKernel,
     pub(super) codes: CodesKernel,
-    pub(super) estimates: EstimatesKernel,
-    pub(super) nearest: NearestKernel,
+    pub(super) scale: ScaleKernel,
+    pub(super) best: BestKernel,
 }
 
 impl Kernels {
@@ -116,14 +118,16 @@ impl Kernels {
         threshold: u16,
         estimates: &mut [u16; BLOCK_ROWS],
     ) -> u64 {
-        if tables.len() != block.len()
-            || !tables.len().is_multiple_of(GROUP_BYTES * GROUPS_AT_ONCE)
-            || how.shift > 31
+        if tables.len() != block.len() || !tables.len().is_multiple_of(GROUP_BYTES * GROUPS_AT_ONCE)
         {
             return 0;
         }
-        // SAFETY: as in `code_sums`.
-        unsafe { (self.estimates)(tables, block, factors, how, threshold, estimates) }
+        let mut sums = [0; BLOCK_ROWS];
+        // SAFETY: as in `code_sums`; the arrays of the second have the lengths that it needs.
+        unsafe {
+            (self.codes)(tables, block, 0, &mut sums);
+            (self.scale)(&sums, factors, how, threshold, estimates)
+        }
     }
 
     /// Compares rows of signed bytes with the sixteen centroids of `lanes`, whose squared lengths are
@@ -138,9 +142,13 @@ impl Kernels {
         best: &mut [Best],
     ) {
         let width = lanes.width();
-        if let Some((rows, best)) = fitting(width, width, rows, best) {
-            // SAFETY: as in `products_of_lanes`.
-            unsafe { (self.nearest)(lanes, norms, group, rows, best) };
+        let mut products = [[0; LANES]; ROWS_AT_ONCE];
+        let pieces = rows.chunks((width * ROWS_AT_ONCE).max(1));
+        for (rows, best) in pieces.zip(best.chunks_mut(ROWS_AT_ONCE)) {
+            let count = self.products_of_lanes(CODEC_I8, lanes, rows, &mut products);
+            let products = products.get(..count).unwrap_or_default();
+            // SAFETY: whoever made this form checked the processor; slices of any length are fine.
+            unsafe { (self.best)(products, norms, group, best) };
         }
     }
 }

@@ -72,7 +72,7 @@ pub struct Estimate {
     pub base: i32,
     /// The sum of a row whose residual is at right angles to the query.
     pub bias: i32,
-    /// What a sum less the bias, times a factor, is shifted right by; at most 31.
+    /// What a sum less the bias, times a factor, is shifted right by, modulo 32.
     pub shift: u32,
 }
 
@@ -80,9 +80,9 @@ pub struct Estimate {
 /// length of the centroid, which falls with the distance, and the number of the sixteen that had it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Best {
-    /// The largest so far.
+    /// The largest so far; [`i32::MIN`] before the first.
     pub score: [i32; LANES],
-    /// Where it was.
+    /// The group of sixteen that had it: with its lane the number of the centroid is `16 * group + lane`.
     pub group: [i32; LANES],
 }
 
@@ -119,19 +119,29 @@ pub(super) fn scale_sums(
     }
 }
 
-/// Notes which of sixteen centroids are nearer than those before; inlined as [`scale_sums`].
+/// Notes which of sixteen centroids are nearer to rows than those before; inlined as [`scale_sums`].
 #[inline(always)]
 pub(super) fn keep_best(
-    products: &[i32; LANES],
+    products: &[[i32; LANES]],
     norms: &[i32; LANES],
     group: i32,
-    best: &mut Best,
+    best: &mut [Best],
 ) {
-    let lanes = products.iter().zip(norms);
-    for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group)) {
-        let new = 2 * product - norm;
-        let is_nearer = new > *score;
-        *of = if is_nearer { group } else { *of };
-        *score = if is_nearer { new } else { *score };
+    for (products, best) in products.iter().zip(best) {
+        let lanes = products.iter().zip(norms);
+        for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group))
+        {
+            let new = 2 * product - norm;
+            let is_nearer = new > *score;
+            *of = if is_nearer { group } else { *of };
+            *score = if is_nearer { new } else { *score };
+        }
     }
+}
+
+/// A bit for each number that is at least `threshold`.
+pub(super) fn reached(numbers: &[u16; BLOCK_ROWS], threshold: u16) -> u64 {
+    let reached = numbers.iter().zip(0..);
+    let reached = reached.filter(|(number, _)| **number >= threshold);
+    reached.fold(0, |bits, (_, row)| bits | 1 << row)
 }

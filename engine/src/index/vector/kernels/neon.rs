@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::dispatch::Kernels;
-use super::layout::{BLOCK_ROWS, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, OneQuery, scale_sums};
+use super::layout::{BLOCK_ROWS, GROUP_BYTES, GROUPS_AT_ONCE, OneQuery, reached};
 use super::scalar;
 use crate::index::vector::quantise::I4_OFFSET;
 
@@ -15,8 +15,8 @@ pub(super) const KERNELS: Kernels = Kernels {
     i4_rows,
     i4_lanes: scalar::i4_lanes,
     codes,
-    estimates,
-    nearest: scalar::nearest,
+    scale: scalar::scale,
+    best: scalar::best,
 };
 
 /// Bytes of a register.
@@ -105,26 +105,5 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
         // SAFETY: the target has eight numbers, one register.
         unsafe { vst1q_u16(target.as_mut_ptr(), *numbers) };
     }
-    let reached = sums.iter().zip(0..).filter(|(sum, _)| **sum >= threshold);
-    reached.fold(0, |bits, (_, row)| bits | 1 << row)
-}
-
-#[target_feature(enable = "neon")]
-unsafe fn estimates(
-    tables: &[u8],
-    block: &[u8],
-    factors: &[u8; BLOCK_ROWS],
-    how: Estimate,
-    threshold: u16,
-    estimates: &mut [u16; BLOCK_ROWS],
-) -> u64 {
-    let mut sums = [0; BLOCK_ROWS];
-    // SAFETY: promised by the caller.
-    unsafe { codes(tables, block, 0, &mut sums) };
-    scale_sums(&sums, factors, how, estimates);
-    let reached = estimates
-        .iter()
-        .zip(0..)
-        .filter(|(sum, _)| **sum >= threshold);
-    reached.fold(0, |bits, (_, row)| bits | 1 << row)
+    reached(sums, threshold)
 }

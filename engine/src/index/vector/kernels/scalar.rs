@@ -2,7 +2,7 @@
 
 use super::dispatch::Kernels;
 use super::layout::{
-    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, LANES, Lanes, OneQuery, keep_best, scale_sums,
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, LANES, Lanes, OneQuery, keep_best, reached, scale_sums,
 };
 use crate::index::vector::quantise::{I4_OFFSET, nibbles};
 
@@ -14,8 +14,8 @@ pub(super) const KERNELS: Kernels = Kernels {
     i4_rows,
     i4_lanes,
     codes,
-    estimates,
-    nearest,
+    scale,
+    best,
 };
 
 fn i8_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
@@ -76,40 +76,20 @@ fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BLOCK_ROW
             *sum = sum.wrapping_add(number);
         }
     }
-    let reached = sums.iter().zip(0..).filter(|(sum, _)| **sum >= threshold);
-    reached.fold(0, |bits, (_, row)| bits | 1 << row)
+    reached(sums, threshold)
 }
 
-fn estimates(
-    tables: &[u8],
-    block: &[u8],
+pub(super) fn scale(
+    sums: &[u16; BLOCK_ROWS],
     factors: &[u8; BLOCK_ROWS],
     how: Estimate,
     threshold: u16,
     estimates: &mut [u16; BLOCK_ROWS],
 ) -> u64 {
-    let mut sums = [0; BLOCK_ROWS];
-    codes(tables, block, 0, &mut sums);
-    scale_sums(&sums, factors, how, estimates);
-    let reached = estimates
-        .iter()
-        .zip(0..)
-        .filter(|(sum, _)| **sum >= threshold);
-    reached.fold(0, |bits, (_, row)| bits | 1 << row)
+    scale_sums(sums, factors, how, estimates);
+    reached(estimates, threshold)
 }
 
-pub(super) fn nearest(
-    lanes: &Lanes,
-    norms: &[i32; LANES],
-    group: i32,
-    rows: &[u8],
-    best: &mut [Best],
-) {
-    let mut products = [[0; LANES]];
-    for (row, best) in rows.chunks_exact(lanes.width()).zip(best) {
-        i8_lanes(lanes, row, &mut products);
-        for products in &products {
-            keep_best(products, norms, group, best);
-        }
-    }
+pub(super) fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, best: &mut [Best]) {
+    keep_best(products, norms, group, best);
 }

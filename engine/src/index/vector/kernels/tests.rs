@@ -5,7 +5,7 @@ use simsimd::SpatialSimilarity;
 
 use super::detect::all_kernels;
 use super::dispatch::Kernels;
-use super::layout::{BLOCK_ROWS, LANES, Lanes, OneQuery};
+use super::layout::{BLOCK_ROWS, Best, Estimate, LANES, Lanes, OneQuery};
 use super::scalar;
 use crate::index::vector::quantise::as_signed;
 use crate::index::vector::query::Query;
@@ -121,6 +121,69 @@ proptest! {
             let mut sums = [1; BLOCK_ROWS];
             let told = form.code_sums(&tables, &block, threshold, &mut sums);
             prop_assert_eq!((form.name, told, sums), (form.name, reached, expected));
+        }
+    }
+
+    #[test]
+    fn estimates_equal_a_plain_formula(
+        (tables, block) in (1usize..9).prop_flat_map(|groups| {
+            (values(16 * 8 * groups, |x| (x % 64) as u8), bytes(256 * groups))
+        }),
+        factors in bytes(BLOCK_ROWS),
+        (base, bias, shift) in (-20_000i32..90_000, -5000i32..70_000, 0u32..25),
+        threshold in any::<u16>(),
+    ) {
+        let tables: Vec<u8> = tables.chunks(16).flat_map(|table| [table, table].concat()).collect();
+        let factors: [u8; BLOCK_ROWS] = factors.try_into().unwrap();
+        let how = Estimate { base, bias, shift };
+        let mut sums = [0; BLOCK_ROWS];
+        scalar::KERNELS.code_sums(&tables, &block, 0, &mut sums);
+        let expected: Vec<u16> = sums.iter().zip(&factors).map(|(sum, factor)| {
+            let more = (i64::from(*sum) - i64::from(bias)) * i64::from(*factor);
+            (i64::from(base) + (more >> shift)).clamp(0, 65_535) as u16
+        }).collect();
+        let reached: Vec<bool> = expected.iter().map(|estimate| *estimate >= threshold).collect();
+        for form in all_kernels() {
+            let mut estimates = [1; BLOCK_ROWS];
+            let told = form.estimates(&tables, &block, &factors, how, threshold, &mut estimates);
+            prop_assert_eq!((form.name, &estimates[..]), (form.name, &expected[..]));
+            let told: Vec<bool> = (0..64).map(|row| told >> row & 1 == 1).collect();
+            prop_assert_eq!((form.name, &told), (form.name, &reached));
+        }
+    }
+
+    #[test]
+    fn the_nearest_of_all_forms_are_those_of_a_plain_comparison(
+        (centroids, rows) in (1usize..4, 0usize..30).prop_flat_map(|(chunks, rows)| {
+            let centroids = prop::collection::vec(query_row(64 * chunks), 32);
+            (centroids, bytes(64 * chunks * rows))
+        }),
+    ) {
+        let width = centroids[0].len();
+        let one = |row: &'_ [i8]| -> i32 { row.iter().map(|byte| i32::from(*byte)).sum() };
+        let square = |row: &[i8]| -> i32 {
+            row.iter().map(|byte| i32::from(*byte) * i32::from(*byte)).sum()
+        };
+        let count = rows.len() / width;
+        for form in all_kernels() {
+            let mut best = vec![Best::NONE; count];
+            for (group, some) in (0..).zip(centroids.chunks(LANES)) {
+                let queries: Vec<OneQuery<'_>> = some
+                    .iter()
+                    .map(|row| OneQuery { row, sum: one(row) })
+                    .collect();
+                let mut norms = [0; LANES];
+                norms.iter_mut().zip(some).for_each(|(norm, row)| *norm = square(row));
+                form.nearest(&Lanes::new(&queries), &norms, group, &rows, &mut best);
+            }
+            for (row, best) in rows.chunks(width).zip(&best) {
+                let distance = |centroid: &Vec<i8>| -> i64 {
+                    let pairs = as_signed(row).iter().zip(centroid);
+                    pairs.map(|(x, c)| (i64::from(*x) - i64::from(*c)).pow(2)).sum()
+                };
+                let nearest = centroids.iter().map(distance).zip(0u32..).min().unwrap();
+                prop_assert_eq!((form.name, best.centroid()), (form.name, nearest.1));
+            }
         }
     }
 
