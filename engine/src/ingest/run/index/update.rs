@@ -25,6 +25,9 @@ use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
 use crate::store::skipped;
 
+/// Recall is measured again when a file has so many times the chunks that it had then.
+const STALE_FACTOR: u64 = 2;
+
 /// A recall that can be asked for.
 const RECALLS: std::ops::RangeInclusive<f32> = 0.5..=1.0;
 
@@ -77,8 +80,8 @@ impl Session {
         Ok(report)
     }
 
-    /// Measures recall where another one is wanted than before, and where inverted lists have come: both are
-    /// rare, and a run that only brings a file up to date must not take seconds for it.
+    /// Measures recall where another one is wanted than before, where inverted lists have come, and where the file is
+    /// another one by now: all are rare, and a run that only brings a file up to date must not take seconds for it.
     fn with_recall(
         &mut self,
         mut report: Report,
@@ -90,7 +93,11 @@ impl Session {
             let mut segments = catalog.segments.iter();
             let has_lists = segments.any(|segment| segment.records.vectors.lists > 0);
             Ok(match &catalog.effort {
-                Some(record) => wanted.is_none() || record.wanted == wanted,
+                Some(record) => {
+                    let measured = record.measured.as_ref().map_or(0, |measured| measured.rows);
+                    let is_recent = catalog.meta.chunks <= measured.saturating_mul(STALE_FACTOR);
+                    is_recent && (wanted.is_none() || record.wanted == wanted)
+                }
                 None => wanted.is_none() && !has_lists,
             })
         })?;

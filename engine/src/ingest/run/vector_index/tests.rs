@@ -25,10 +25,13 @@ impl Place {
             folder: tempfile::tempdir().unwrap(),
         };
         std::fs::create_dir(place.at("sources")).unwrap();
-        for file in 0..CHUNKS / 100 {
-            place.write(file, 0);
-        }
+        place.fill(CHUNKS / 100);
         place
+    }
+
+    /// Writes the first files again and those up to `files` anew.
+    fn fill(&self, files: usize) {
+        (0..files).for_each(|file| self.write(file, 0));
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -215,6 +218,30 @@ fn a_wished_recall_is_reached_or_said_to_be_missed() {
             .index(&[place.at("sources")], &options, &mut Progress::ignore);
         assert_eq!(refused.unwrap_err().code(), "INVALID_ARGUMENT");
     }
+}
+
+#[test]
+fn a_wish_holds_when_lists_come_and_when_the_file_grows() {
+    let place = Place::new();
+    std::fs::remove_dir_all(place.at("sources")).unwrap();
+    std::fs::create_dir(place.at("sources")).unwrap();
+    let measured = |files, options: &IndexOptions| {
+        place.fill(files);
+        place.index(options);
+        let info = place.kb().info().unwrap();
+        let measured = info.unquantised_recall.unwrap();
+        assert_eq!(measured.wanted, Some(0.9));
+        (info.chunks, info.listed_segments, measured)
+    };
+    let (small, lists, first) = measured(25, &IndexOptions::new().min_recall(Some(0.9)));
+    assert_eq!((lists, first.chunks, first.lists), (0, small, 1.0));
+    // Lists come, and all of them are read: nothing was measured of fewer.
+    let (chunks, lists, second) = measured(45, &IndexOptions::new());
+    assert!(lists > 0 && chunks < 2 * small && second == first);
+    assert!(recall(&place.kb(), &Filters::default()) > 0.95);
+    let (chunks, lists, third) = measured(60, &IndexOptions::new());
+    assert!(lists > 0 && chunks > 2 * small);
+    assert!(third.chunks == chunks && third.lists < 1.0 && third.recall >= 0.9);
 }
 
 #[test]
