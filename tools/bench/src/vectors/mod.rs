@@ -6,6 +6,7 @@ mod index;
 mod kb_process;
 mod plot;
 mod recall;
+mod scripts;
 mod sets;
 mod systems;
 mod table;
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let folder = corpus::bench_folder().join("vectors");
     let runner = Runner::new(&folder)?;
     // The peers, and what makes tables.
-    systems::install()?;
+    scripts::install()?;
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let command = [&["vectors".to_owned()], arguments].concat().join(" ");
     let mut figures = Figures {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use kb_engine::Kb;
 
-use super::{systems, text};
+use super::{scripts, text};
 use crate::peers::npy;
 
 /// Queries of a set.
@@ -113,7 +113,7 @@ impl Set {
             }
             fs::create_dir_all(&folder)?;
             self.write(file, queries, &folder)?;
-            systems::make_table(&["nearest".to_owned(), folder.display().to_string()])?;
+            scripts::make_table(&["nearest".to_owned(), folder.display().to_string()])?;
             fs::write(stamped, stamp)?;
         }
         let rows = npy::Table::of_floats(&folder.join("rows.npy"))?;
@@ -163,7 +163,7 @@ impl Set {
                 let mut words = vec!["synthetic".to_owned(), folder];
                 words.extend(numbers);
                 words.push(seed.to_string());
-                systems::make_table(&words)
+                scripts::make_table(&words)
             }
         }
     }

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use xtask::repository;
 
+use super::scripts;
 use super::sets::Data;
-use crate::corpus;
 use crate::peers::process::{self, Started};
-use crate::peers::python;
 
 /// A process that takes longer is ended, and its system named as missing: so long, and so long for each
 /// number of the rows.
@@ -235,7 +233,7 @@ impl Runner {
         fs::create_dir_all(&built)?;
         Ok(Runner {
             built,
-            python: python::program(&venv()),
+            python: scripts::python(),
             pinned: process::can_pin(),
         })
     }
@@ -264,7 +262,9 @@ impl Runner {
         };
         match system.program {
             Program::Ours(variant) => command.args(["vectors", "--as-process", variant]),
-            Program::Python(script, variant) => command.arg(scripts().join(script)).arg(variant),
+            Program::Python(script, variant) => {
+                command.arg(scripts::folder().join(script)).arg(variant)
+            }
         };
         command
             .arg(verb)
@@ -360,18 +360,6 @@ fn forget(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs the peers.
-pub(crate) fn install() -> Result<()> {
-    python::install(&scripts().join("requirements.txt"), &venv())
-}
-
-/// Has Python make a table of a set.
-pub(crate) fn make_table(words: &[String]) -> Result<()> {
-    let mut command = Command::new(python::program(&venv()));
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    repository::run(command.arg(scripts().join("tables.py")).args(words))
-}
-
 /// The systems of that size of a set, or those that were named.
 pub(crate) fn chosen(only: &[String], quick: bool) -> Result<Vec<System>> {
     for id in only {
@@ -392,14 +380,6 @@ pub(crate) fn chosen(only: &[String], quick: bool) -> Result<Vec<System>> {
     Ok(SYSTEMS.into_iter().filter(wanted).collect())
 }
 
-fn scripts() -> PathBuf {
-    repository::root().join("tools/bench/baselines/python/vectors")
-}
-
-fn venv() -> PathBuf {
-    corpus::bench_folder().join("vectors-venv")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,7 +390,7 @@ mod tests {
         assert_eq!(ids.len(), SYSTEMS.len());
         for system in SYSTEMS {
             if let Program::Python(script, variant) = system.program {
-                let text = fs::read_to_string(scripts().join(script)).unwrap();
+                let text = fs::read_to_string(scripts::folder().join(script)).unwrap();
                 assert!(
                     text.contains(&format!("\"{variant}\": (")),
                     "{script} {variant}"

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_become_rows_of_unit_length_and_words_of_no_language_none() {
+    fn chunks_become_unit_rows_and_unknown_words_none() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("all.kb");
         let mut writer = KbWriter::open_or_create(&file).unwrap();
