@@ -452,7 +452,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         })
 }
 
-/// A wanted recall.
+/// A wanted recall, in the range that the engine takes: refused here, it names the flag.
 fn recall(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(share) if (0.5..=1.0).contains(&share) => Ok(share),

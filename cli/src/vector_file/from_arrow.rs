@@ -26,7 +26,7 @@ const MAGIC: &[u8; 6] = b"ARROW1";
 /// Bytes before each message: a mark, and the length of what describes it.
 const PREFIX: u64 = 8;
 
-/// The mark.
+/// The mark, from format version 0.15 of Arrow on.
 const CONTINUATION: [u8; 4] = [0xFF; 4];
 
 /// Bytes of a description.

@@ -16,7 +16,7 @@ pub struct VectorColumn {
     pub name: String,
     /// The model that made them, as the importer said; may be empty. Of the built-in column the id of the model.
     pub model: String,
-    /// Dimensions.
+    /// Dimensions, 1 to 4096.
     pub dim: u32,
     /// How they are compared.
     pub metric: Metric,

@@ -61,7 +61,7 @@ impl Spool {
         }
     }
 
-    /// Appends bytes.
+    /// Appends bytes, which reach the file in pieces of [`BUFFER_BYTES`].
     ///
     /// # Errors
     /// [`Error::Io`] when the disk refuses.

@@ -6,9 +6,9 @@ use crate::error::{Error, Result};
 /// Reads rows of one column; rows of the extent that was read last need no search.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
-    /// The column.
+    /// The column that is read.
     view: ColumnView<'a>,
-    /// Bytes of a row.
+    /// Bytes of a row, which no extent cuts.
     width: usize,
     /// The row at which `piece` begins.
     first: u64,

@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         (self.dim, self.range)
     }
 
-    /// Dimensions.
+    /// Dimensions of the vectors, without the padding of rows.
     pub(super) fn dim(&self) -> u32 {
         self.dim
     }

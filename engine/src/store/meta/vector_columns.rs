@@ -36,7 +36,7 @@ pub struct VectorColumnRecord {
     pub name: String,
     /// What made the vectors; may be empty.
     pub model: String,
-    /// Dimensions.
+    /// Dimensions, 1 to 4096.
     pub dim: u32,
     /// Number of its metric.
     pub metric: u8,

@@ -10,7 +10,7 @@ pub(super) struct Candidate {
     sum: u16,
     /// Its segment: an index into the searched segments.
     pub(super) segment: usize,
-    /// The row.
+    /// The row in that segment.
     pub(super) row: u32,
 }
 

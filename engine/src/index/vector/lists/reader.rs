@@ -60,7 +60,7 @@ impl<'a> ListsReader<'a> {
         self.count
     }
 
-    /// Dimensions.
+    /// Dimensions of the vectors, without the padding of centroids.
     pub(super) fn dim(&self) -> u32 {
         self.dim
     }

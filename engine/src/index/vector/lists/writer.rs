@@ -14,8 +14,8 @@ use crate::types::SegmentId;
 const PIECE_ROWS: usize = 1 << 15;
 
 /// Writes centroids and lists of the rows that `reader` reads, into columns whose numbers are larger by `base`: those
-/// of the vectors of another model. `check` is told now and then how many
-/// rows are done, of twice as many as there are.
+/// of the vectors of another model. `check` is told now and then how many rows are done, of twice as many as there
+/// are.
 ///
 /// Memory: 8 bytes a row, and the bytes of [`PIECE_ROWS`] rows.
 ///
