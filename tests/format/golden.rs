@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 use kb_engine::cell_text::CellValue;
 use kb_engine::{
     Class, DocumentInfo, Entry, Error, Filters, Hit, Kb, Lines, Mode, PageOptions, PartAddress,
-    PartContent, PartInfo, RegexRequest, Request, Response, SheetRow,
+    PartContent, PartInfo, Progress, RegexRequest, Request, Response, Scan, SheetRow,
+    VerifyOptions,
 };
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,6 +30,15 @@ pub(crate) fn golden_folder() -> PathBuf {
 pub(crate) fn golden_bytes() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
     BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.10/golden.kb")).expect("golden.kb"))
+}
+
+/// The golden file with inverted lists and vectors of other models.
+pub(crate) const WITH_LISTS: &str = "v0.10-lists/golden.kb";
+
+/// The vector of the n-th chunk in each of its two columns.
+pub(crate) fn golden_vector(row: u64) -> Vec<f32> {
+    let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
+    (0..24).map(|dim| angle(dim).sin()).collect()
 }
 
 /// `expected.json`: an object for each golden file, under its path.
@@ -502,5 +512,42 @@ fn a_changed_answer_is_noticed() {
         };
         let compared = std::panic::catch_unwind(|| assert_says(&changed, &right, ""));
         assert!(compared.is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn the_golden_file_with_lists_finds_in_them_what_it_finds_without() {
+    let kb = Kb::open(golden_folder().join(WITH_LISTS)).expect("golden.kb");
+    let info = kb.info().expect("info");
+    assert_eq!(info.listed_segments, info.segments);
+    let options = VerifyOptions::new().deep(true);
+    let report = kb.verify(&options, &mut Progress::ignore).expect("verify");
+    assert_eq!(report.problems, Vec::<String>::new());
+    let ask = |request: &Request, scan| -> Vec<(String, u32, String)> {
+        let response = kb.search(&request.clone().scan(scan)).expect("search");
+        let hits = response.hits.iter();
+        hits.map(|hit| {
+            (
+                hit.document.clone(),
+                hit.chunk_index,
+                format!("{:.4}", hit.score),
+            )
+        })
+        .collect()
+    };
+    let mut requests: Vec<Request> = requests();
+    requests.retain(|request| request.mode == Mode::Semantic);
+    for row in [0, 17, 60] {
+        for column in ["angles", "places"] {
+            let request = Request::new("").vector(golden_vector(row));
+            requests.push(request.vector_column(column).k(3));
+        }
+    }
+    assert!(requests.len() > 7);
+    for request in &requests {
+        let exact = ask(request, Scan::Exact);
+        assert!(!exact.is_empty());
+        assert_eq!(ask(request, Scan::Rescored), exact, "{request:?}");
+        assert_eq!(ask(request, Scan::Auto), exact, "{request:?}");
     }
 }

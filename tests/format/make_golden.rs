@@ -11,10 +11,13 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use kb_engine::{FORMAT_VERSION, IndexOptions, Kb, KbWriter, Progress, document_of};
+use kb_engine::{
+    FORMAT_VERSION, IndexOptions, Kb, KbWriter, Metric, NewVectors, Progress, VectorTarget,
+    document_of,
+};
 use serde_json::{Value, json};
 
-use crate::format::golden::{answers, golden_folder, table};
+use crate::format::golden::{WITH_LISTS, answers, golden_folder, golden_vector, table};
 use crate::support::parts;
 
 /// Added by name in the second commit; everything else is indexed in the first.
@@ -95,6 +98,36 @@ fn make_golden() {
     std::fs::remove_dir_all("/tmp/kb-golden").expect("sources removed");
 
     write_expected(&name);
+}
+
+/// The golden file of this format once more, with inverted lists and two columns of vectors of other models: records and
+/// columns that this format has without a number of its own.
+#[test]
+#[ignore = "makes the golden file with inverted lists"]
+fn make_golden_with_lists() {
+    let path = golden_folder().join(WITH_LISTS);
+    assert!(
+        !path.exists(),
+        "{WITH_LISTS} is there; it is never made again"
+    );
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+    std::fs::copy(golden_folder().join("v0.10/golden.kb"), &path).expect("copy");
+    let writer = KbWriter::open(&path).expect("writer");
+    let mut writer = writer.with_lists_from(1, 1);
+    let chunks = Kb::open(&path)
+        .and_then(|kb| kb.info())
+        .expect("info")
+        .chunks;
+    for (name, metric) in [("angles", Metric::Cosine), ("places", Metric::L2)] {
+        let mut options = NewVectors::new(name);
+        options.metric = metric;
+        let rows = (0..chunks).map(|row| Ok((VectorTarget::Position(row), golden_vector(row))));
+        writer
+            .import_vectors(&options, &mut rows.into_iter(), &mut Progress::ignore)
+            .expect("import");
+    }
+    drop(writer);
+    write_expected(WITH_LISTS);
 }
 
 /// After a change of the ranking, which changes scores and order, and nothing else: compare the difference.
