@@ -12,7 +12,7 @@ use crate::index::vector::query::Query;
 use crate::index::vector::row_filter::RowFilter;
 
 /// The rows whose estimate reaches the `wanted`-th best of those that were read, and how many these
-/// are.
+/// are. A file that lies may name rows that are not there: reading them fails.
 ///
 /// # Errors
 /// [`Error::Damaged`].
@@ -22,26 +22,26 @@ pub(super) fn find_candidates(
     wanted: usize,
     effort: &Effort,
 ) -> Result<(Vec<Candidate>, u64)> {
-    let mut chosen: Vec<(usize, &ListsReader<'_>, &RowFilter, u32, Vec<Probe>)> = Vec::new();
+    let mut chosen: Vec<(usize, &ListsReader<'_>, &RowFilter, Vec<Probe>)> = Vec::new();
     for (segment, reader, filter) in segments.listed() {
         let lists = reader
             .lists()
             .ok_or_else(|| Error::damaged("a segment has no inverted lists"))?;
         let rows = effort.rows_of_lists(u64::from(reader.rows()), wanted);
         let probes = probes(lists, query, rows)?;
-        chosen.push((segment, lists, filter, reader.rows(), probes));
+        chosen.push((segment, lists, filter, probes));
     }
     let all = chosen.iter().flat_map(|(.., probes)| probes);
     let scale = EstimateScale::new(query, all);
     let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0);
     let mut read = 0;
-    for (segment, lists, filter, rows, probes) in &chosen {
+    for (segment, lists, filter, probes) in &chosen {
         let mut sink = Filtered {
             segment: *segment,
             filter,
             candidates: &mut candidates,
         };
-        read += scan(lists, query, probes, &scale, *rows, &mut sink)?;
+        read += scan(lists, query, probes, &scale, &mut sink)?;
     }
     Ok((candidates.finish(), read))
 }

@@ -2,7 +2,7 @@
 
 use super::block::StoredBlock;
 use super::layout::List;
-use super::reader::{ListsReader, is_row};
+use super::reader::ListsReader;
 use super::residual::FACTOR_STEPS;
 use crate::error::{Error, Result};
 use crate::index::vector::kernels::detect::kernels;
@@ -166,13 +166,12 @@ pub trait Sink {
 /// many rows were read.
 ///
 /// # Errors
-/// [`Error::Damaged`] when a list lies outside its column or names a row that is not there.
+/// [`Error::Damaged`] when a list lies outside its column. Rows that it names may not be there.
 pub fn scan(
     lists: &ListsReader<'_>,
     query: &Query,
     probes: &[Probe],
     scale: &EstimateScale,
-    rows: u32,
     sink: &mut impl Sink,
 ) -> Result<u64> {
     let mut cursor = lists.block_cursor();
@@ -200,7 +199,6 @@ pub fn scan(
                 &mut estimates,
             ) & all;
             if reached != 0 {
-                check_rows(reached, &block, rows)?;
                 sink.offer(reached, &block, &estimates);
             }
             left -= here;
@@ -208,18 +206,4 @@ pub fn scan(
         }
     }
     Ok(read)
-}
-
-/// Checks that rows that are to be read are there.
-fn check_rows(reached: u64, block: &StoredBlock<'_>, rows: u32) -> Result<()> {
-    let mut bits = reached;
-    while bits != 0 {
-        if !is_row(block.row(bits.trailing_zeros()), rows) {
-            return Err(Error::damaged(
-                "an inverted list names a row that is not there",
-            ));
-        }
-        bits &= bits - 1;
-    }
-    Ok(())
 }

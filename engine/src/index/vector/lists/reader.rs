@@ -1,6 +1,6 @@
 //! Inverted lists of one segment, read from their columns.
 
-use super::layout::{CENTROIDS_LIMIT, LIST_BYTES, List, NO_ROW, list_block_bytes};
+use super::layout::{CENTROIDS_LIMIT, LIST_BYTES, List, list_block_bytes};
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
 use crate::index::vector::cursor::Cursor;
@@ -104,9 +104,4 @@ impl<'a> ListsReader<'a> {
     pub(super) fn block_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.blocks, list_block_bytes(self.dim) as usize)
     }
-}
-
-/// Whether a number from a file names a row.
-pub(super) fn is_row(row: u32, rows: u32) -> bool {
-    row != NO_ROW && row < rows
 }
