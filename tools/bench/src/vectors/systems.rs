@@ -224,7 +224,7 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    /// Makes room below `folder`; peers are installed by [`install`].
+    /// Makes room below `folder`; peers are installed by [`scripts::install`].
     pub(crate) fn new(folder: &Path) -> Result<Runner> {
         let built = folder.join("built");
         if built.exists() {
