@@ -198,6 +198,10 @@ impl ColumnWriter {
 pub trait ExtentSource: Sync {
     /// Payload of extent `number`, checked when it is first read.
     fn payload(&self, number: usize) -> Result<&[u8]>;
+
+    /// Says that extent `number` will be read, so that it can be brought into memory meanwhile. Nothing if it was
+    /// read before.
+    fn will_read(&self, _number: usize) {}
 }
 
 /// Read access to one column.
@@ -272,14 +276,51 @@ impl<'a> ColumnView<'a> {
     /// # Errors
     /// As [`ColumnView::bytes`].
     pub fn from(&self, position: u64) -> Result<&'a [u8]> {
-        let number = self
-            .starts
-            .partition_point(|start| *start <= position)
-            .checked_sub(1)
-            .ok_or_else(|| out_of_range(position))?;
-        let (first, payload) = self.extent(number)?;
-        let offset = usize::try_from(position - first).map_err(|_| out_of_range(position))?;
-        payload.get(offset..).ok_or_else(|| out_of_range(position))
+        let (first, payload) = self.extent_at(position)?;
+        let offset = position
+            .checked_sub(first)
+            .and_then(|offset| usize::try_from(offset).ok());
+        offset
+            .and_then(|offset| payload.get(offset..))
+            .ok_or_else(|| out_of_range(position))
+    }
+
+    /// The extent that `position` lies in, as [`ColumnView::extent`] has it.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when there is none or it fails its checks.
+    pub fn extent_at(&self, position: u64) -> Result<(u64, &'a [u8])> {
+        let number = self.number_at(position);
+        self.extent(number.ok_or_else(|| out_of_range(position))?)
+    }
+
+    /// Says that positions will be read: see [`ExtentSource::will_read`].
+    pub fn will_read(&self, positions: impl Iterator<Item = u64>) {
+        let mut last = None;
+        for position in positions {
+            let number = self.number_at(position);
+            if number != last
+                && let Some(number) = number
+            {
+                self.source.will_read(number);
+            }
+            last = number;
+        }
+    }
+
+    /// The number of the extent that `position` lies in.
+    fn number_at(&self, position: u64) -> Option<usize> {
+        // All but the last of a column of rows are equally long.
+        let length = self.starts.get(1).copied().unwrap_or(0);
+        let guess = position.checked_div(length).unwrap_or(0);
+        let guess = usize::try_from(guess).unwrap_or(usize::MAX);
+        if let Some([start, end]) = self.starts.get(guess..guess.saturating_add(2))
+            && (*start..*end).contains(&position)
+        {
+            return Some(guess);
+        }
+        let behind = self.starts.partition_point(|start| *start <= position);
+        behind.checked_sub(1)
     }
 
     /// Row `row` of a column of rows.

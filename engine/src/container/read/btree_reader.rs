@@ -75,6 +75,13 @@ impl<'a> BtreeReader<'a> {
             .ok_or_else(|| self.beyond(pointer))
     }
 
+    /// Has a page read ahead; nothing where it lies beyond the map.
+    pub(crate) fn will_read(&self, pointer: PagePointer) {
+        if let Ok(offset) = self.geometry.offset(pointer) {
+            self.map.will_read(offset, pointer.size_bytes());
+        }
+    }
+
     /// What one walk may still visit, in smallest pages: all that the map has.
     fn budget(&self) -> u64 {
         self.map.len() / u64::from(PAGE_SIZE)
@@ -106,6 +113,9 @@ impl<'a> BtreeReader<'a> {
             )));
         }
         let offset = self.geometry.offset(pointer)?;
+        if pointer.order() > 0 {
+            self.map.will_read(offset, pointer.size_bytes());
+        }
         let bytes = self
             .map
             .copy(offset, pointer.size_bytes())

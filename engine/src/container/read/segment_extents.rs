@@ -17,6 +17,10 @@ use crate::container::read::snapshot::{SlotIdentity, Snapshot};
 use crate::error::{Error, Result};
 use crate::types::SegmentId;
 
+/// How far ahead of a scan is read, in bytes and at most in extents.
+const AHEAD_BYTES: u32 = 2 << 20;
+const AHEAD_EXTENTS: u32 = 32;
+
 /// One extent whose place is known.
 #[derive(Debug)]
 struct LocatedExtent {
@@ -216,6 +220,17 @@ impl BoundColumn<'_> {
         ColumnView::new(&self.column.starts, self.column.width, self)
     }
 
+    /// Has the system read ahead where extents are read one after the other: the one before `number` was read.
+    fn read_on(&self, number: usize) {
+        let of_before = number.checked_sub(1).and_then(|at| self.extents.get(at));
+        if let Some(before) = of_before
+            && before.verified.load(Ordering::Acquire)
+        {
+            let ahead = AHEAD_BYTES / before.payload_len.max(1);
+            self.will_read(number.saturating_add(ahead.clamp(1, AHEAD_EXTENTS) as usize));
+        }
+    }
+
     /// Number of extents.
     #[cfg(test)]
     pub fn extents(&self) -> usize {
@@ -240,6 +255,8 @@ impl ExtentSource for BoundColumn<'_> {
         let extent = self.extents.get(number).ok_or_else(outside)?;
         let page = self.snapshot.btree().slice(extent.pointer)?;
         if !extent.verified.load(Ordering::Acquire) {
+            self.snapshot.btree().will_read(extent.pointer);
+            self.read_on(number);
             let expected = Expected {
                 segment: self.segment,
                 column: self.column.column,
@@ -252,6 +269,14 @@ impl ExtentSource for BoundColumn<'_> {
         }
         page.get(EXTENT_OVERHEAD..EXTENT_OVERHEAD + extent.payload_len as usize)
             .ok_or_else(outside)
+    }
+
+    fn will_read(&self, number: usize) {
+        if let Some(extent) = self.extents.get(number)
+            && !extent.verified.load(Ordering::Acquire)
+        {
+            self.snapshot.btree().will_read(extent.pointer);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows of a column, one after the other.
+//! Rows of a column, in any order.
 
 use crate::container::column::ColumnView;
 use crate::error::{Error, Result};
@@ -10,10 +10,9 @@ pub(super) struct Cursor<'a> {
     view: ColumnView<'a>,
     /// Bytes of a row, which no extent cuts.
     width: usize,
-    /// The row at which `piece` begins.
+    /// Where `extent` begins in the column.
     first: u64,
-    /// Bytes from there to the end of an extent.
-    piece: &'a [u8],
+    extent: &'a [u8],
 }
 
 impl<'a> Cursor<'a> {
@@ -22,7 +21,7 @@ impl<'a> Cursor<'a> {
             view,
             width,
             first: 0,
-            piece: &[],
+            extent: &[],
         }
     }
 
@@ -30,20 +29,20 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when there is no such row, or its extent fails its checks.
+    #[inline]
     pub(super) fn from(&mut self, row: u64) -> Result<&'a [u8]> {
-        if let Some(rows) = row.checked_sub(self.first)
-            && let Ok(rows) = usize::try_from(rows)
-            && let Some(rest) = self.piece.get(rows.saturating_mul(self.width)..)
-            && rest.len() >= self.width
-        {
+        let position = row.saturating_mul(self.width as u64);
+        if let Some(rest) = self.rest(position) {
             return Ok(rest);
         }
-        self.piece = self.view.from(row * self.width as u64)?;
-        self.first = row;
-        if self.piece.len() >= self.width {
-            Ok(self.piece)
-        } else {
-            Err(Error::damaged("a vector is cut off"))
-        }
+        (self.first, self.extent) = self.view.extent_at(position)?;
+        self.rest(position)
+            .ok_or_else(|| Error::damaged("a vector is cut off"))
+    }
+
+    fn rest(&self, position: u64) -> Option<&'a [u8]> {
+        let offset = usize::try_from(position.checked_sub(self.first)?).ok()?;
+        let rest = self.extent.get(offset..)?;
+        (rest.len() >= self.width).then_some(rest)
     }
 }

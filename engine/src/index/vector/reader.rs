@@ -399,6 +399,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Says that some rows will be read.
+    pub(super) fn will_read(&self, rows: impl Iterator<Item = u32>) {
+        let stride = self.stride as u64;
+        self.rows.will_read(rows.map(|row| u64::from(row) * stride));
+    }
+
     /// A cursor over the rows.
     pub(super) fn row_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.rows, self.stride)

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use kb_engine::SegmentId;
@@ -17,10 +18,10 @@ use kb_engine::testing::index::vector::query::Query;
 use kb_engine::testing::index::vector::reader::Reader;
 use kb_engine::testing::index::vector::writer::Writer;
 use kb_engine::testing::index::vector::{
-    CENTROIDS, CODEC_I4, CODEC_I8, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method, ROWS, Scan,
-    VectorRecord, knn, lists,
+    CENTROIDS, CODEC_I4, CODEC_I8, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method, Neighbor, ROWS,
+    Scan, VectorRecord, knn, knn_batch, lists,
 };
-use memmap2::Mmap;
+use memmap2::{Advice, Mmap};
 use serde_json::{Value, json};
 
 use crate::export;
@@ -67,6 +68,14 @@ pub(crate) trait VectorIndex: Sized {
 
     /// The numbers of the nearest rows, best first.
     fn search(&self, query: &[f32], k: usize, setting: &Self::Setting) -> Result<Vec<u64>>;
+
+    /// The same for several queries at once.
+    fn search_many(
+        &self,
+        queries: &[Vec<f32>],
+        k: usize,
+        setting: &Self::Setting,
+    ) -> Result<Vec<Vec<u64>>>;
 }
 
 /// Rows that are read at once.
@@ -92,6 +101,8 @@ struct Column {
     extents: Vec<(usize, usize)>,
     starts: Vec<u64>,
     width: u32,
+    /// Whether each extent was read, or is being.
+    read: Vec<AtomicBool>,
 }
 
 impl ExtentSource for Column {
@@ -100,7 +111,18 @@ impl ExtentSource for Column {
             let end = first.checked_add(*length)?;
             self.map.get(*first..end)
         });
+        self.will_read(number);
         Ok(payload.unwrap_or_default())
+    }
+
+    fn will_read(&self, number: usize) {
+        if let (Some((first, length)), Some(read)) =
+            (self.extents.get(number), self.read.get(number))
+            && !read.swap(true, Ordering::Relaxed)
+        {
+            // What is not read ahead is read when it is needed.
+            let _ = self.map.advise_range(Advice::WillNeed, *first, *length);
+        }
     }
 }
 
@@ -186,6 +208,10 @@ impl ListedIndex {
         Ok(self.columns.get(&number).context("no such column")?.view())
     }
 
+    fn query(&self, query: &[f32]) -> Result<Query> {
+        Query::new(query, self.record.range).context("a query of zeros")
+    }
+
     fn reader(&self) -> Result<Reader<'_>> {
         let lists = match self.record.lists {
             0 => None,
@@ -216,6 +242,7 @@ impl ListedIndex {
                 map: Arc::clone(map),
                 starts: extent_starts(column),
                 width: column.width,
+                read: places.iter().map(|_| AtomicBool::new(false)).collect(),
                 extents: places,
             };
             (column.column, mapped)
@@ -230,7 +257,10 @@ impl ListedIndex {
 fn map(path: &Path) -> Result<Arc<Mmap>> {
     let file = File::open(path)?;
     // SAFETY: a file of this bench alone, which only grows while it is mapped.
-    Ok(Arc::new(unsafe { Mmap::map(&file) }?))
+    let map = unsafe { Mmap::map(&file) }?;
+    // As the engine does.
+    map.advise(Advice::Random)?;
+    Ok(Arc::new(map))
 }
 
 impl VectorIndex for ListedIndex {
@@ -339,16 +369,30 @@ impl VectorIndex for ListedIndex {
 
     fn search(&self, query: &[f32], k: usize, setting: &Read) -> Result<Vec<u64>> {
         let reader = self.reader()?;
-        let query = Query::new(query, self.record.range).context("a query of zeros")?;
-        let segment = KnnSegment {
-            reader: &reader,
-            filter: None,
-            deleted: None,
-        };
-        let found = knn(&[segment], &query, k, setting.0)?;
-        let rows = found.iter().take(k);
-        Ok(rows.map(|neighbour| u64::from(neighbour.row)).collect())
+        let query = self.query(query)?;
+        Ok(numbers(&knn(&[whole(&reader)], &query, k, setting.0)?, k))
     }
+
+    fn search_many(&self, queries: &[Vec<f32>], k: usize, setting: &Read) -> Result<Vec<Vec<u64>>> {
+        let reader = self.reader()?;
+        let queries: Result<Vec<Query>> = queries.iter().map(|query| self.query(query)).collect();
+        let found = knn_batch(&[whole(&reader)], &queries?, k, setting.0)?;
+        Ok(found.iter().map(|found| numbers(found, k)).collect())
+    }
+}
+
+/// A segment of which every row may answer.
+fn whole<'r>(reader: &'r Reader<'r>) -> KnnSegment<'r> {
+    KnnSegment {
+        reader,
+        filter: None,
+        deleted: None,
+    }
+}
+
+fn numbers(found: &[Neighbor], k: usize) -> Vec<u64> {
+    let rows = found.iter().take(k);
+    rows.map(|neighbour| u64::from(neighbour.row)).collect()
 }
 
 fn tail(map: &[u8]) -> Option<Value> {

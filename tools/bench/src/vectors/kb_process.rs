@@ -1,6 +1,7 @@
 //! An index of ours put to the same verbs as its peers, in a process of its own:
 //! `VARIANT build DATA PLACE`, `sweep DATA PLACE SECONDS`, `cold DATA PLACE SETTING` and
-//! `load DATA PLACE SETTING SECONDS` print one JSON object each. See `python/vectors/protocol.py`.
+//! `load DATA PLACE SETTING SECONDS` print one JSON object each, and so does
+//! `batch DATA PLACE SETTING SECONDS`, which no peer has. See `python/vectors/protocol.py`.
 
 use std::fs;
 use std::io::{self, Read};
@@ -58,6 +59,7 @@ fn run_verb<I: VectorIndex>(
     match verb {
         "sweep" => sweep(&I::open(place)?, &queries, &settings, seconds(0)?),
         "cold" => cold::<I>(place, &queries, setting()?),
+        "batch" => batch(&I::open(place)?, &queries, setting()?, seconds(1)?),
         "load" => load(&I::open(place)?, &queries, setting()?, seconds(1)?),
         other => bail!("kb has no verb {other}"),
     }
@@ -179,6 +181,31 @@ fn load<I: VectorIndex>(
     bail!("there is no query")
 }
 
+/// Queries that are asked at once.
+const BATCHES: [usize; 5] = [1, 16, 64, 256, 1000];
+
+/// Queries a second where so many are asked at once.
+fn batch<I: VectorIndex>(
+    index: &I,
+    queries: &[Vec<f32>],
+    setting: &I::Setting,
+    limit: Duration,
+) -> Result<Value> {
+    let mut points = Vec::new();
+    for size in BATCHES {
+        let (start, mut count) = (Instant::now(), 0);
+        for queries in queries.chunks(size).cycle() {
+            count += index.search_many(queries, K, setting)?.len();
+            if start.elapsed() > limit {
+                break;
+            }
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        points.push(json!({"at_once": size, "queries": count, "seconds": seconds}));
+    }
+    Ok(json!({ "batches": points }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::index::tests::write_table;
@@ -202,6 +229,8 @@ mod tests {
         let points = swept["points"].as_array().unwrap();
         assert_eq!(points.len(), 15);
         assert_eq!(points[0]["found"].as_array().unwrap().len(), 100);
+        let batches = verb("batch", &["14", "0"]).unwrap();
+        assert_eq!(batches["batches"][1]["queries"], 16);
         let cold = verb("cold", &["1"]).unwrap();
         assert_eq!(cold["hits"], 10);
         assert!(verb("cold", &["15"]).is_err() && verb("warm", &[]).is_err());

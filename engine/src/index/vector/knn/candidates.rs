@@ -7,11 +7,26 @@ use crate::index::vector::query::Query;
 /// A row and its sum.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate {
+    /// Segment, an index into those that are searched, and row: one number, which is compared at once.
+    place: u64,
     sum: u16,
-    /// Its segment: an index into the searched segments.
-    pub(super) segment: usize,
-    /// The row in that segment.
-    pub(super) row: u32,
+}
+
+impl Candidate {
+    /// Its segment and the row in that.
+    pub(super) fn place(&self) -> u64 {
+        self.place
+    }
+
+    /// The place of a row.
+    pub(super) fn place_of(segment: usize, row: u32) -> u64 {
+        (segment as u64) << 32 | u64::from(row)
+    }
+
+    /// The row in its segment.
+    pub(super) fn row(&self) -> u32 {
+        (self.place & u64::from(u32::MAX)) as u32
+    }
 }
 
 /// All rows whose sum reaches the c-th best sum so far.
@@ -71,8 +86,8 @@ impl Candidates {
             if let Some(count) = self.counts.get_mut(usize::from(sum).min(highest)) {
                 *count += 1;
             }
-            let row = row(bit);
-            self.rows.push(Candidate { sum, segment, row });
+            let place = Candidate::place_of(segment, row(bit));
+            self.rows.push(Candidate { place, sum });
         }
         self.reached += rows.count_ones() as usize;
         // The threshold only rises, so all rises together are one pass over the counts.

@@ -6,44 +6,54 @@ use super::segments::{Segments, ones};
 use crate::error::{Error, Result};
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::lists::block::StoredBlock;
-use crate::index::vector::lists::probe::{EstimateScale, LEVELS, Probe, Sink, probes, scan};
+use crate::index::vector::lists::probe::{EstimateScale, LEVELS, probes};
 use crate::index::vector::lists::reader::ListsReader;
+use crate::index::vector::lists::scan::{Sink, scan};
 use crate::index::vector::query::Query;
+use crate::index::vector::reader::Reader;
 use crate::index::vector::row_filter::RowFilter;
 
 /// The rows whose estimate reaches the `wanted`-th best of those that were read, and how many these
-/// are. A file that lies may name rows that are not there: reading them fails.
+/// are, for each query. A file that lies may name rows that are not there: reading them fails.
 ///
 /// # Errors
 /// [`Error::Damaged`].
 pub(super) fn find_candidates(
     segments: &Segments<'_>,
-    query: &Query,
+    queries: &[Query],
     wanted: usize,
     effort: &Effort,
-) -> Result<(Vec<Candidate>, u64)> {
-    let mut chosen: Vec<(usize, &ListsReader<'_>, &RowFilter, Vec<Probe>)> = Vec::new();
-    for (segment, reader, filter) in segments.listed() {
-        let lists = reader
-            .lists()
-            .ok_or_else(|| Error::damaged("a segment has no inverted lists"))?;
+) -> Result<Vec<(Vec<Candidate>, u64)>> {
+    // By query: the lists of each segment.
+    let mut chosen = vec![Vec::new(); queries.len()];
+    for (_, reader, _) in segments.listed() {
         let rows = effort.rows_of_lists(u64::from(reader.rows()), wanted);
-        let probes = probes(lists, query, rows)?;
-        chosen.push((segment, lists, filter, probes));
+        let of_segment = probes(lists_of(reader)?, queries, rows)?;
+        for (chosen, probes) in chosen.iter_mut().zip(of_segment) {
+            chosen.push(probes);
+        }
     }
-    let all = chosen.iter().flat_map(|(.., probes)| probes);
-    let scale = EstimateScale::new(query, all);
-    let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0);
-    let mut read = 0;
-    for (segment, lists, filter, probes) in &chosen {
-        let mut sink = Filtered {
-            segment: *segment,
-            filter,
-            candidates: &mut candidates,
-        };
-        read += scan(lists, query, probes, &scale, &mut sink)?;
+    let mut all = Vec::with_capacity(queries.len());
+    for (query, chosen) in queries.iter().zip(&chosen) {
+        let scale = EstimateScale::new(query, chosen.iter().flatten());
+        let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0);
+        let mut read = 0;
+        for ((segment, reader, filter), probes) in segments.listed().zip(chosen) {
+            let mut sink = Filtered {
+                segment,
+                filter,
+                candidates: &mut candidates,
+            };
+            read += scan(lists_of(reader)?, query, probes, &scale, &mut sink)?;
+        }
+        all.push((candidates.finish(), read));
     }
-    Ok((candidates.finish(), read))
+    Ok(all)
+}
+
+fn lists_of<'r>(reader: &'r Reader<'_>) -> Result<&'r ListsReader<'r>> {
+    let lists = reader.lists();
+    lists.ok_or_else(|| Error::damaged("a segment has no inverted lists"))
 }
 
 /// Offers the rows that a filter allows.

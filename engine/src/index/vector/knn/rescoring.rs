@@ -27,37 +27,45 @@ const FILTERED_SHARE: u64 = 32;
 /// One block in this many is read first, to estimate the sum that candidates reach.
 pub(super) const SAMPLED_EVERY: usize = 32;
 
-/// The `k` nearest of the rows with the best estimates, and how many rows were rescored and estimated.
+/// The `k` nearest of the rows with the best estimates, and how many rows were rescored and estimated, for
+/// each query.
 pub(super) fn scan(
     segments: &Segments<'_>,
-    query: &Query,
+    queries: &[Query],
     k: usize,
     effort: &Effort,
-) -> Result<(Vec<Neighbor>, Scanned)> {
+) -> Result<Vec<(Vec<Neighbor>, Scanned)>> {
     let wanted = effort.candidates(k);
-    let mut chosen = Vec::new();
-    let mut estimated = 0;
-    if segments.has_flat() {
-        chosen = find_candidates(segments, query, wanted)?;
-        estimated = segments.flat_rows();
-    }
+    let mut of_lists = Vec::new();
     if segments.has_lists() {
         // Of fewer rows fewer candidates hold as many of the nearest.
         let enough = segments.rows / FILTERED_SHARE;
         let enough = usize::try_from(enough).unwrap_or(usize::MAX);
         let wanted = wanted.min(enough.max(oversample(k)));
-        let (found, read) = lists::find_candidates(segments, query, wanted, effort)?;
-        chosen.extend(found);
-        estimated += read;
-        // Rows are offered in ascending order; a file that lies may have one in two lists.
-        chosen.sort_unstable_by_key(|row| (row.segment, row.row));
-        chosen.dedup_by_key(|row| (row.segment, row.row));
+        of_lists = lists::find_candidates(segments, queries, wanted, effort)?;
     }
-    let scanned = Scanned {
-        rescored: chosen.len() as u64,
-        estimated,
-    };
-    Ok((rescore(segments, query, k, &chosen)?, scanned))
+    let mut of_lists = of_lists.into_iter();
+    let mut all = Vec::with_capacity(queries.len());
+    for query in queries {
+        let (mut chosen, mut estimated) = (Vec::new(), 0);
+        if segments.has_flat() {
+            chosen = find_candidates(segments, query, wanted)?;
+            estimated = segments.flat_rows();
+        }
+        if let Some((found, read)) = of_lists.next() {
+            chosen.extend(found);
+            estimated += read;
+            // Rows are offered in ascending order; a file that lies may have one in two lists.
+            chosen.sort_unstable_by_key(Candidate::place);
+            chosen.dedup_by_key(|row| row.place());
+        }
+        let scanned = Scanned {
+            rescored: chosen.len() as u64,
+            estimated,
+        };
+        all.push((rescore(segments, query, k, &chosen)?, scanned));
+    }
+    Ok(all)
 }
 
 /// How many rows a scan read.
@@ -79,11 +87,14 @@ pub(super) fn rescore(
     let mut kept = Vec::new();
     let mut floor = query.floor();
     for (segment, reader, _) in segments.iter() {
-        let start = chosen.partition_point(|row| row.segment < segment);
-        let end = chosen.partition_point(|row| row.segment <= segment);
+        let place = Candidate::place_of(segment, 0);
+        let start = chosen.partition_point(|row| row.place() < place);
+        let place = Candidate::place_of(segment, u32::MAX);
+        let end = chosen.partition_point(|row| row.place() <= place);
         let rows = chosen.get(start..end).unwrap_or_default();
         let mut top = TopK::new(k, floor);
-        let rows = rows.iter().map(|row| row.row);
+        reader.will_read(rows.iter().map(Candidate::row));
+        let rows = rows.iter().map(Candidate::row);
         reader.keys(query, rows, |row, key| top.offer(key, row))?;
         floor = keep(&mut kept, segment, top, k, floor);
     }

@@ -13,6 +13,7 @@ pub mod probe;
 pub mod reader;
 pub mod residual;
 pub mod sample;
+pub mod scan;
 pub mod train;
 pub mod writer;
 

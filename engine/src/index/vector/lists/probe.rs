@@ -1,12 +1,11 @@
-//! Which lists a search reads, and the candidates that it finds in them.
+//! Which lists a search reads, and how it estimates products in them.
 
-use super::block::StoredBlock;
 use super::layout::List;
 use super::reader::ListsReader;
 use super::residual::FACTOR_STEPS;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::index::vector::kernels::detect::kernels;
-use crate::index::vector::kernels::layout::{BLOCK_ROWS, Estimate};
+use crate::index::vector::kernels::layout::{Estimate, LANES, Lanes};
 use crate::index::vector::query::Query;
 use crate::index::vector::record::CODEC_I8;
 
@@ -29,7 +28,7 @@ pub const LEVELS: u16 = 1 << 13;
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// The list.
-    pub list: List,
+    pub(super) list: List,
     /// The product of the query with the centroid.
     product: i32,
     /// What the best rows of the list are expected to reach, as an integer product.
@@ -38,63 +37,101 @@ pub struct Probe {
 
 impl Probe {
     /// What no row of the list is expected to exceed.
-    fn most(&self) -> i32 {
+    pub(super) fn most(&self) -> i32 {
         let more = self.reach.saturating_sub(self.product) as f32;
         let more = more * (DEVIATIONS_AT_MOST / DEVIATIONS);
         self.product.saturating_add(more as i32)
     }
 }
 
-/// The lists that hold `wanted` rows, those first whose rows are expected to be nearest.
+/// For each query the lists that hold `wanted` rows, those first whose rows are expected to be nearest.
 ///
 /// # Errors
-/// [`Error::Damaged`].
-pub fn probes(lists: &ListsReader<'_>, query: &Query, wanted: u64) -> Result<Vec<Probe>> {
-    let mut products = vec![0i32; lists.count() as usize];
+/// [`Error::Damaged`](crate::Error::Damaged).
+pub fn probes(lists: &ListsReader<'_>, queries: &[Query], wanted: u64) -> Result<Vec<Vec<Probe>>> {
+    let all = lists.lists()?;
+    let mut chosen = Vec::with_capacity(queries.len());
+    for some in queries.chunks(LANES) {
+        let products = products(lists, some)?;
+        for (query, products) in some.iter().zip(products) {
+            // How much the reach of a list grows with its radius.
+            let of_radius = DEVIATIONS * query.norm() / (lists.dim() as f32).sqrt();
+            chosen.push(nearest(&all, &products, of_radius, wanted));
+        }
+    }
+    Ok(chosen)
+}
+
+/// The products of up to sixteen queries with all centroids.
+fn products(lists: &ListsReader<'_>, queries: &[Query]) -> Result<Vec<Vec<i32>>> {
+    let count = lists.count() as usize;
+    let mut all = vec![vec![0; count]; queries.len()];
     let mut done = 0;
+    if let ([query], [products]) = (queries, all.as_mut_slice()) {
+        lists.centroid_pieces(|bytes| {
+            let rest = products.get_mut(done..).unwrap_or_default();
+            done += kernels().products(CODEC_I8, query.one(), bytes, rest);
+        })?;
+        return Ok(all);
+    }
+    let rows: Vec<_> = queries.iter().map(Query::one).collect();
+    let lanes = Lanes::new(&rows);
+    let mut of_lanes = vec![[0; LANES]; count];
     lists.centroid_pieces(|bytes| {
-        let rest = products.get_mut(done..).unwrap_or_default();
-        done += kernels().products(CODEC_I8, query.one(), bytes, rest);
+        let rest = of_lanes.get_mut(done..).unwrap_or_default();
+        done += kernels().products_of_lanes(CODEC_I8, &lanes, bytes, rest);
     })?;
-    let of_radius = DEVIATIONS * query.norm() / (lists.dim() as f32).sqrt();
-    let lists = lists.lists()?;
-    let mut probes: Vec<Probe> = lists
-        .into_iter()
-        .zip(products)
-        .filter(|(list, _)| list.rows > 0)
-        .map(|(list, product)| {
-            let more = (list.radius as f32 * of_radius) as i32;
-            Probe {
-                list,
-                product,
-                reach: product.saturating_add(more),
-            }
+    for (lane, products) in all.iter_mut().enumerate() {
+        for (product, of_lanes) in products.iter_mut().zip(&of_lanes) {
+            *product = of_lanes.get(lane).copied().unwrap_or_default();
+        }
+    }
+    Ok(all)
+}
+
+/// The lists that hold `wanted` rows, those of the furthest reach first, then by their numbers.
+fn nearest(lists: &[List], products: &[i32], of_radius: f32, wanted: u64) -> Vec<Probe> {
+    let probe = |list: &List, product: i32| {
+        let more = (list.radius as f32 * of_radius) as i32;
+        Probe {
+            list: *list,
+            product,
+            reach: product.saturating_add(more),
+        }
+    };
+    // A key that ascends as lists are read, and can be sorted without looking at these.
+    let mut order: Vec<u64> = (0u32..)
+        .zip(lists.iter().zip(products))
+        .filter(|(_, (list, _))| list.rows > 0)
+        .map(|(number, (list, product))| {
+            let before = i64::from(i32::MAX) - i64::from(probe(list, *product).reach);
+            (before as u64) << 32 | u64::from(number)
         })
         .collect();
-    let by_reach = |a: &Probe, b: &Probe| {
-        let by_reach = b.reach.cmp(&a.reach);
-        by_reach.then(a.list.first_block.cmp(&b.list.first_block))
-    };
+    let mut chosen = Vec::new();
+    let mut rows = 0u64;
     // Only what is read is sorted.
-    let (mut sorted, mut rows) = (0, 0u64);
-    while sorted < probes.len() && rows < wanted {
-        let rest = probes.get_mut(sorted..).unwrap_or_default();
+    let mut rest = order.as_mut_slice();
+    while !rest.is_empty() && rows < wanted {
         let some = (rest.len() / 8).max(64).min(rest.len());
         if some < rest.len() {
-            rest.select_nth_unstable_by(some, by_reach);
+            rest.select_nth_unstable(some);
         }
-        let chosen = rest.get_mut(..some).unwrap_or_default();
-        chosen.sort_unstable_by(by_reach);
-        for probe in chosen {
+        let (first, others) = std::mem::take(&mut rest).split_at_mut(some);
+        first.sort_unstable();
+        rest = others;
+        for key in first {
             if rows >= wanted {
                 break;
             }
-            rows += u64::from(probe.list.rows);
-            sorted += 1;
+            let number = (*key & u64::from(u32::MAX)) as usize;
+            if let (Some(list), Some(product)) = (lists.get(number), products.get(number)) {
+                rows += u64::from(list.rows);
+                chosen.push(probe(list, *product));
+            }
         }
     }
-    probes.truncate(sorted);
-    Ok(probes)
+    chosen
 }
 
 /// How products become estimates: one scale for all lists of a search.
@@ -139,71 +176,16 @@ impl EstimateScale {
     }
 
     /// The estimate of a product.
-    fn level(&self, product: i32) -> i32 {
-        ((product as f32 - self.least) / self.step).round_ties_even() as i32
+    pub(super) fn level(&self, product: i32) -> i32 {
+        // A call to round would cost more than all else here.
+        ((product as f32 - self.least) / self.step + 0.5) as i32
     }
 
-    fn of(&self, probe: &Probe) -> Estimate {
+    pub(super) fn of(&self, probe: &Probe) -> Estimate {
         Estimate {
             base: self.level(probe.product),
             bias: self.bias,
             shift: self.shift,
         }
     }
-}
-
-/// Takes the rows of a list that reach a threshold.
-pub trait Sink {
-    /// The estimate that rows must reach now.
-    fn threshold(&self) -> u16;
-    /// Whether no row below the threshold is needed.
-    fn is_full(&self) -> bool;
-    /// Offers rows: `reached` has a bit for each.
-    fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
-}
-
-/// Reads lists, the best first, until no more rows are expected to reach the threshold. Returns how
-/// many rows were read.
-///
-/// # Errors
-/// [`Error::Damaged`] when a list lies outside its column. Rows that it names may not be there.
-pub fn scan(
-    lists: &ListsReader<'_>,
-    query: &Query,
-    probes: &[Probe],
-    scale: &EstimateScale,
-    sink: &mut impl Sink,
-) -> Result<u64> {
-    let mut cursor = lists.block_cursor();
-    let mut estimates = [0; BLOCK_ROWS];
-    let mut read = 0;
-    for probe in probes {
-        if sink.is_full() && scale.level(probe.most()) < i32::from(sink.threshold()) {
-            break;
-        }
-        let how = scale.of(probe);
-        let mut left = probe.list.rows;
-        let mut number = u64::from(probe.list.first_block);
-        read += u64::from(left);
-        while left > 0 {
-            let block = StoredBlock::of(cursor.from(number)?, lists.dim())
-                .ok_or_else(|| Error::damaged("a block of an inverted list is cut off"))?;
-            let here = left.min(BLOCK_ROWS as u32);
-            let all = u64::MAX >> (BLOCK_ROWS as u32 - here);
-            let reached = kernels().estimates(
-                query.tables(),
-                block.signs,
-                block.factors,
-                how,
-                sink.threshold(),
-                &mut estimates,
-            ) & all;
-            if reached != 0 {
-                sink.offer(reached, &block, &estimates);
-            }
-            left -= here;
-            number += 1;
-        }
-    }
-    Ok(read)
 }

@@ -100,6 +100,16 @@ impl<'a> ListsReader<'a> {
         self.blocks.rows()
     }
 
+    /// Says that lists will be read: the extents that they begin and end in.
+    pub(super) fn will_read(&self, lists: impl Iterator<Item = List>) {
+        let bytes = u64::from(list_block_bytes(self.dim));
+        self.blocks.will_read(lists.flat_map(|list| {
+            let first = u64::from(list.first_block);
+            let last = first + u64::from(list.blocks().saturating_sub(1));
+            [first * bytes, last * bytes]
+        }));
+    }
+
     /// A cursor over the blocks.
     pub(super) fn block_cursor(&self) -> Cursor<'a> {
         Cursor::new(self.blocks, list_block_bytes(self.dim) as usize)
