@@ -133,7 +133,7 @@ pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, Explanation, Filters,
     FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE,
     Relevance, RelevanceSignals, Request, Response, Scope, Sort, Step, SymbolRelation,
-    SymbolsRequest, SymbolsResponse, TermScore, TermStatistics, shown_score,
+    SymbolsRequest, SymbolsResponse, THREADS_LIMIT, TermScore, TermStatistics, shown_score,
 };
 #[cfg(feature = "regex")]
 pub use search::{

@@ -173,6 +173,14 @@ impl<'h> Reporter<'h> {
         }
     }
 
+    /// For what another thread does of an operation, which ends once the flag of that is set.
+    pub(crate) fn of_thread(stop: &Arc<AtomicBool>) -> Reporter<'h> {
+        Reporter {
+            stop: Arc::clone(stop),
+            ..Reporter::silent()
+        }
+    }
+
     /// The flag that is set when the operation shall end, for worker threads and the container.
     pub(crate) fn stop_flag(&self) -> &Arc<AtomicBool> {
         &self.stop

@@ -35,6 +35,9 @@ pub struct Options {
     pub allow_write: bool,
     /// Folders that `index_codebase` may read; empty: the working directory.
     pub allow_roots: Vec<PathBuf>,
+    /// Threads that one search may use, 1 to [`THREADS_LIMIT`](kb_engine::THREADS_LIMIT): see
+    /// [`Request::threads`](kb_engine::Request::threads).
+    pub threads: usize,
     /// Receives the notes of the server.
     pub note: Note,
     /// Called for every file that is opened.
@@ -47,6 +50,7 @@ impl fmt::Debug for Options {
             .field("files", &self.files)
             .field("allow_write", &self.allow_write)
             .field("allow_roots", &self.allow_roots)
+            .field("threads", &self.threads)
             .finish_non_exhaustive()
     }
 }

@@ -123,6 +123,7 @@ class Kb:
         plain: bool = False,
         join: bool = True,
         explain: bool = False,
+        threads: int = 1,
     ) -> Hits: ...
     def search_many(
         self,
@@ -149,6 +150,7 @@ class Kb:
         plain: bool = False,
         join: bool = True,
         explain: bool = False,
+        threads: int = 1,
     ) -> list[Hits]: ...
     def asearch(
         self,
@@ -178,6 +180,7 @@ class Kb:
         plain: bool = False,
         join: bool = True,
         explain: bool = False,
+        threads: int = 1,
     ) -> Coroutine[Any, Any, Hits]: ...
     def search_regex(
         self,

@@ -203,13 +203,13 @@ impl Kb {
     ///
     /// `vector` is one of the model that made a column (`import_vectors`), an array or a list: the search is by it, and
     /// `query`, which may be left out, ranks the keyword part of mode "hybrid". `vector_column` names the column, else it is
-    /// the default one.
+    /// the default one. With `threads` of 2 or more, vectors are searched beside keywords.
     ///
     /// Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that is
     /// not there, CursorError, ModelError, DamagedError, and ReplacedError when commits overtook the search again and again.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False, threads=1)"
     )]
     fn search(
         &self,
@@ -224,7 +224,7 @@ impl Kb {
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False, threads=1)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
@@ -236,10 +236,11 @@ impl Kb {
         to_thread.call((slf.getattr("search")?, query), options)
     }
 
-    /// The hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`.
+    /// The hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`;
+    /// `threads` is how many queries are answered at the same time.
     #[pyo3(
         signature = (queries, **options),
-        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, join=True, explain=False)"
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, join=True, explain=False, threads=1)"
     )]
     fn search_many(
         &self,
@@ -255,10 +256,15 @@ impl Kb {
         }
         let requests = words("queries", queries)?.into_iter();
         let requests = requests.map(|query| request("search_many", query, options));
-        let requests: Vec<kb_engine::Request> = requests.collect::<PyResult<_>>()?;
+        let mut requests: Vec<kb_engine::Request> = requests.collect::<PyResult<_>>()?;
         let started = Instant::now();
+        // Queries side by side use what threads there are better than the parts of one.
+        let threads = requests.first().map_or(1, |request| request.threads);
+        for request in &mut requests {
+            request.threads = 1;
+        }
         let responses = run(py, &Listener::none(), |hook| {
-            kb.search_many_with(&requests, hook)
+            kb.search_many_with(&requests, threads, hook)
         })?;
         // Of one among them, on average: they are answered together.
         let count = u32::try_from(responses.len().max(1)).unwrap_or(u32::MAX);

@@ -138,6 +138,7 @@ pub(crate) fn request(
             "plain" => request.plain = value.extract()?,
             "join" => request.join = value.extract()?,
             "explain" => request.explain = value.extract()?,
+            "threads" => request.threads = value.extract()?,
             "max_tokens" => page.max_tokens = value.extract()?,
             "vector" if function != "search_many" => {
                 request.vector = (!value.is_none()).then(|| one_vector(&value)).transpose()?;

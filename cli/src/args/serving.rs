@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
+use kb_engine::THREADS_LIMIT;
 use kb_mcp::hosts::Host;
 
 /// Serve .kb files to agents and editors (Model Context Protocol)
@@ -40,6 +41,19 @@ pub(crate) struct McpArguments {
     /// not watched.
     #[arg(long, requires = "allow_write")]
     pub(crate) watch: bool,
+
+    /// Let one search use N threads, for a short answer on a machine with idle cores
+    ///
+    /// With 2 or more, vectors are searched beside keywords. Clients that ask at the same time are answered at
+    /// the same time in any case.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        value_parser = parse_threads
+    )]
+    pub(crate) threads: usize,
 
     /// Serve clients over HTTP at this address, path /mcp, instead of stdio; port 0 is any free port
     ///
@@ -77,7 +91,7 @@ pub(crate) struct McpArguments {
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "http"],
+        conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "threads", "http"],
         help_heading = "HTTP"
     )]
     pub(crate) connect: Option<String>,
@@ -99,6 +113,13 @@ pub(crate) struct McpArguments {
     /// environment variable KB_MCP_TOKEN has then.
     #[arg(long, value_name = "HOST", value_parser = hosts())]
     pub(crate) print_config: Option<Host>,
+}
+
+/// Parses a number of threads.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (1..=THREADS_LIMIT).contains(number));
+    number.ok_or_else(|| format!("expected a number from 1 to {THREADS_LIMIT}"))
 }
 
 /// Parses the name of a host.

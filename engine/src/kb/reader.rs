@@ -14,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::progress::{Hook, Progress, Reporter, Stage};
-use crate::search::{self, Request, Response, Source, SymbolsRequest, SymbolsResponse};
+use crate::search::{
+    self, Request, Response, Source, SymbolsRequest, SymbolsResponse, check_threads,
+};
 #[cfg(feature = "regex")]
 use crate::search::{RegexRequest, RegexResponse};
 use crate::types::Class;
@@ -206,33 +208,37 @@ impl Kb {
     /// # Errors
     /// As [`Kb::search`], for the first request that fails.
     pub fn search_many(&self, requests: &[Request]) -> Result<Vec<Response>> {
-        self.search_many_reporting(requests, &Reporter::silent())
+        self.search_many_reporting(requests, 1, &Reporter::silent())
     }
 
-    /// As [`Kb::search_many`], for a caller that may want to stop it: see [`Kb::search_with`].
+    /// As [`Kb::search_many`] on up to so many `threads`, of which each answers one request at a time, for a
+    /// caller that may want to stop it: see [`Kb::search_with`].
     ///
     /// # Errors
-    /// As [`Kb::search_many`]; [`Error::Cancelled`] when `hook` breaks.
+    /// As [`Kb::search_many`]; [`Error::Cancelled`] when `hook` breaks; [`Error::InvalidArgument`] for no thread or
+    /// more than [`THREADS_LIMIT`](crate::THREADS_LIMIT).
     pub fn search_many_with(
         &self,
         requests: &[Request],
+        threads: usize,
         hook: &mut Hook<'_>,
     ) -> Result<Vec<Response>> {
         let hook = RefCell::new(hook);
         let reporter = Reporter::new(&hook);
         reporter.start(Stage::Search)?;
-        self.search_many_reporting(requests, &reporter)
+        self.search_many_reporting(requests, threads, &reporter)
     }
 
     fn search_many_reporting(
         &self,
         requests: &[Request],
+        threads: usize,
         reporter: &Reporter<'_>,
     ) -> Result<Vec<Response>> {
-        self.file.with_analyser(|analyser| {
-            read_all(&[&self.file], reporter, &mut |sources| {
-                search::search_many(sources, requests, analyser)
-            })
+        check_threads(threads)?;
+        let lend = |work: &mut dyn FnMut(&mut Analyser)| self.file.with_analyser(work);
+        read_all(&[&self.file], reporter, &mut |sources| {
+            search::search_many(sources, requests, threads, &lend)
         })
     }
 

@@ -103,7 +103,7 @@ impl Bonus {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// `plan`, `keyword`, `vector`, `fuse`, `rerank`, `documents` or `text`.
+    /// `plan`, `keyword`, `vector`, `fuse`, `rerank`, `documents` or `text`; on two threads `keyword and vector` for both.
     pub name: &'static str,
     /// Duration in microseconds.
     pub micros: u64,

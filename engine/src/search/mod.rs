@@ -20,6 +20,7 @@ mod filter;
 mod filters;
 mod fuse;
 mod given_vector;
+mod many;
 mod options;
 mod pipeline;
 mod plan;
@@ -42,8 +43,9 @@ pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
 #[cfg(feature = "testing")]
 pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
+pub(crate) use many::search_many;
 pub use options::{Mode, Scope, Sort};
-pub(crate) use pipeline::{search, search_many};
+pub(crate) use pipeline::search;
 pub(crate) use plan::embedded;
 #[cfg(feature = "regex")]
 pub(crate) use regex::search_regex;
@@ -53,7 +55,10 @@ pub use regex::{
 };
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
-pub use request::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request};
+pub(crate) use request::check_threads;
+pub use request::{
+    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT,
+};
 pub use response::{Hit, HitSymbol, Response};
 pub(crate) use sources::Source;
 pub(crate) use symbols::symbols;

@@ -236,25 +236,6 @@ fn retrieve<'b>(
     })
 }
 
-/// Answers several requests one after the other, each as [`search`] would. Comparing the embeddings of
-/// several queries at once is faster only where all rows are read, which [`Scan::Auto`] does in files so
-/// small that it takes less than a tenth of a millisecond.
-///
-/// [`Scan::Auto`]: crate::index::vector::Scan::Auto
-///
-/// # Errors
-/// As [`search`], for the first that fails.
-pub(crate) fn search_many(
-    files: &[Source<'_>],
-    requests: &[Request],
-    analyser: &mut Analyser,
-) -> Result<Vec<Response>> {
-    requests
-        .iter()
-        .map(|request| search(files, request, analyser))
-        .collect()
-}
-
 /// What the cursors of a request are valid for. Budget and display options may change from page to page.
 fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
     let commits: Vec<([u8; 16], u64)> = files

@@ -63,6 +63,8 @@ pub(crate) struct Plan<'b> {
     pub(crate) is_browse: bool,
     /// How vectors are compared.
     pub(crate) scan: Scan,
+    /// Threads that may search at the same time.
+    pub(crate) threads: usize,
 }
 
 /// For a file without a vector score.
@@ -157,6 +159,7 @@ pub(crate) fn plan<'b>(
         has_given_vector: false,
         is_browse: false,
         scan: request.scan,
+        threads: request.threads,
     };
     if request.vector.is_some() {
         // Without words the vector alone ranks.

@@ -9,6 +9,9 @@ use crate::search::options::{Mode, Scope, Sort};
 /// Longest query that is searched, in bytes; the rest of a longer one is ignored with a warning.
 pub const QUERY_LIMIT_BYTES: usize = 8 << 10;
 
+/// Most threads of a request.
+pub const THREADS_LIMIT: usize = 64;
+
 /// Most hits that one request may ask for.
 pub const K_LIMIT: usize = 10_000;
 
@@ -83,6 +86,9 @@ pub struct Request {
     pub previews: Option<(usize, u32)>,
     /// How vectors are compared; for measurements.
     pub scan: Scan,
+    /// Threads that may search at the same time, 1 to [`THREADS_LIMIT`]. With 2 or more the vector index of a
+    /// hybrid request is searched beside the keyword index. The answer is the same.
+    pub threads: usize,
     /// A vector to search by, of the model of the column: the words of the query then rank the keyword part of a
     /// hybrid request, and this the vector part. The query may be blank; without words the mode is semantic.
     /// Keyword and title mode refuse it. Numbers must be finite, as many as the column has dimensions, and for cosine
@@ -120,6 +126,7 @@ impl Request {
             context_chars: None,
             previews: None,
             scan: Scan::Auto,
+            threads: 1,
             vector: None,
             vector_column: None,
             page: PageOptions::default(),
@@ -239,6 +246,13 @@ impl Request {
         self
     }
 
+    /// Sets how many threads may search at the same time.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Request {
+        self.threads = threads;
+        self
+    }
+
     /// Sets the vector to search by.
     #[must_use]
     pub fn vector(mut self, vector: impl Into<Vec<f32>>) -> Request {
@@ -286,6 +300,7 @@ impl Request {
             let reason = format!("{} given; allowed are 1 to {K_LIMIT}", self.k);
             return invalid("k", reason);
         }
+        check_threads(self.threads)?;
         if !(0.0..=1.0).contains(&self.min_score) {
             let reason = format!("{} given; allowed are 0 to 1", self.min_score);
             return invalid("min_score", reason);
@@ -366,6 +381,7 @@ impl Request {
             context_chars: _,
             previews: _,
             scan,
+            threads: _,
             vector,
             vector_column,
             page: _,
@@ -379,6 +395,18 @@ impl Request {
         }
         [query.clone(), options]
     }
+}
+
+/// # Errors
+/// [`Error::InvalidArgument`] for no thread or more than [`THREADS_LIMIT`].
+pub(crate) fn check_threads(threads: usize) -> Result<()> {
+    if (1..=THREADS_LIMIT).contains(&threads) {
+        return Ok(());
+    }
+    Err(Error::InvalidArgument {
+        argument: "threads",
+        reason: format!("{threads} given; allowed are 1 to {THREADS_LIMIT}"),
+    })
 }
 
 #[cfg(test)]
@@ -418,6 +446,7 @@ mod tests {
             (base().max_text_chars(9), false),
             (base().context_chars(9), false),
             (base().explain(true), false),
+            (base().threads(2), false),
             (base().page(PageOptions::default().max_tokens(9)), false),
         ]
     }

@@ -58,6 +58,7 @@ pub(crate) const SEARCH: &[&str] = &[
     "before",
     "after",
     "explain",
+    "threads",
     "path",
     "folder",
     "type",
@@ -99,6 +100,7 @@ pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
     let before = arguments.small("before")?.unwrap_or(0);
     request.context_lines = (before, arguments.small("after")?.unwrap_or(0));
     request.explain = arguments.flag("explain")?;
+    request.threads = arguments.small("threads")?.unwrap_or(request.threads);
     request.filters = filters(arguments)?;
     request.page = arguments.page()?;
     Ok(request)

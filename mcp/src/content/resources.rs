@@ -351,6 +351,7 @@ mod tests {
             files: vec![("own".to_owned(), path)],
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };

@@ -345,6 +345,7 @@ mod tests {
             files: all,
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -434,6 +435,7 @@ mod tests {
             files: files.to_vec(),
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -465,6 +467,7 @@ mod tests {
             ],
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };

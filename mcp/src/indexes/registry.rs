@@ -35,6 +35,8 @@ pub(crate) struct Indexes {
     making: Arc<Jobs>,
     allow_write: bool,
     roots: Roots,
+    /// Threads that one search may use.
+    threads: usize,
     listener: OnceLock<Listener>,
     opened: Option<Opened>,
 }
@@ -71,6 +73,7 @@ impl Indexes {
             making: Arc::default(),
             allow_write: options.allow_write,
             roots,
+            threads: options.threads,
             listener: OnceLock::new(),
             opened: options.opened.clone(),
         });
@@ -96,6 +99,11 @@ impl Indexes {
     /// The folders that may be indexed.
     pub(crate) fn roots(&self) -> &Roots {
         &self.roots
+    }
+
+    /// Threads that one search may use.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads
     }
 
     /// The runs that create new indexes, with the name of the index as path.

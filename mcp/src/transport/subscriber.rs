@@ -156,6 +156,7 @@ mod tests {
             files: vec![("team".to_owned(), file.to_path_buf())],
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -223,6 +224,7 @@ mod tests {
             files: vec![("team".to_owned(), file)],
             allow_write: false,
             allow_roots: Vec::new(),
+            threads: 1,
             note: Arc::new(|_| ()),
             opened: None,
         };

@@ -62,6 +62,7 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
         files: files(arguments)?,
         allow_write: arguments.allow_write,
         allow_roots: arguments.allow_root.clone(),
+        threads: arguments.threads,
         note,
     })
 }
@@ -215,6 +216,9 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
     }
     if arguments.watch {
         words.push("--watch".to_owned());
+    }
+    if options.threads > 1 {
+        words.extend(["--threads".to_owned(), options.threads.to_string()]);
     }
     Ok(words)
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::thread;
 
 use roaring::RoaringBitmap;
 
@@ -43,17 +44,24 @@ pub(crate) fn retrieve(
     wanted: usize,
     timer: &mut StepTimer,
 ) -> Result<Candidates> {
-    let by_keyword = verified(filter, wanted, |filter, most| {
-        by_keyword(plan, sources, filter, most)
-    })?;
-    timer.step("keyword");
     let mut vectors = ScanStats::default();
-    let by_vector = verified(filter, wanted, |filter, most| {
-        let (found, facts) = by_vector(plan, sources, filter, most)?;
-        vectors = facts;
-        Ok(found)
-    })?;
-    timer.step("vector");
+    let is_hybrid = plan.keyword_query.is_some() && plan.has_vectors();
+    let (by_keyword, by_vector);
+    if plan.threads > 1 && is_hybrid && !filter.has_phrases() {
+        (by_keyword, (by_vector, vectors)) = both(plan, sources, filter, wanted)?;
+        timer.step("keyword and vector");
+    } else {
+        by_keyword = verified(filter, wanted, |filter, most| {
+            self::by_keyword(plan, sources, filter, most)
+        })?;
+        timer.step("keyword");
+        by_vector = verified(filter, wanted, |filter, most| {
+            let found = self::by_vector(plan, sources, filter, most)?;
+            vectors = found.1;
+            Ok(found.0)
+        })?;
+        timer.step("vector");
+    }
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
     let list = match (&plan.keyword_query, plan.has_vectors()) {
         (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),
@@ -277,30 +285,96 @@ fn by_vector(
     filter: &TwoPhaseFilter<'_>,
     most: usize,
 ) -> Result<(List, ScanStats)> {
-    let (mut found, mut facts) = (List::new(), ScanStats::default());
+    let mut near = Vec::new();
+    for search in vector_searches(plan, sources, filter)? {
+        sources.tick()?;
+        near.push(search.run(most)?);
+    }
+    nearest(sources, near, most)
+}
+
+/// Both lists, the one of vectors on a thread of its own.
+fn both(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    filter: &TwoPhaseFilter<'_>,
+    most: usize,
+) -> Result<(List, (List, ScanStats))> {
+    let searches = vector_searches(plan, sources, filter)?;
+    let run = || -> Result<Vec<Near>> { searches.iter().map(|search| search.run(most)).collect() };
+    let (keyword, near) = thread::scope(|scope| {
+        let vector = thread::Builder::new().spawn_scoped(scope, run);
+        let keyword = by_keyword(plan, sources, filter, most);
+        let near = match vector.map(thread::ScopedJoinHandle::join) {
+            Ok(Ok(near)) => near,
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            // The system has no thread to give.
+            Err(_) => run(),
+        };
+        (keyword, near)
+    });
+    Ok((keyword?, nearest(sources, near?, most)?))
+}
+
+/// The search of the vectors of one file.
+struct VectorSearch<'s> {
+    query: &'s VectorQuery,
+    searched: Vec<Searched<'s>>,
+    how: Method,
+}
+
+/// What one of them found, and read. Segments are positions among those of all files.
+type Near = (List, ScanStats);
+
+impl VectorSearch<'_> {
+    fn run(&self, most: usize) -> Result<Near> {
+        let parts: Vec<KnnSegment<'_>> = self.searched.iter().map(Searched::part).collect();
+        let (near, scanned) = knn_with_stats(&parts, self.query, most, self.how)?;
+        let mut found = List::with_capacity(near.len());
+        for near in near {
+            let segment = self.searched.get(near.segment);
+            let segment = segment.map(|searched| searched.position);
+            let segment = segment.ok_or_else(|| Error::damaged("a chunk of no segment"))?;
+            let row = near.row;
+            found.push((near.score, ChunkAddress { segment, row }));
+        }
+        Ok((found, scanned))
+    }
+}
+
+/// The searches of all files.
+fn vector_searches<'s>(
+    plan: &'s Plan<'_>,
+    sources: &'s Sources<'_>,
+    filter: &'s TwoPhaseFilter<'_>,
+) -> Result<Vec<VectorSearch<'s>>> {
+    let mut searches = Vec::new();
     for file in 0..sources.files.len() {
         let of_file = plan.vector(file);
         let Some(query) = &of_file.query else {
             continue;
         };
-        sources.tick()?;
-        let searched = searched(sources, filter, file, of_file.column)?;
-        let parts: Vec<KnnSegment<'_>> = searched.iter().map(Searched::part).collect();
-        let how = Method {
-            scan: plan.scan,
-            effort: match sources.files.get(file) {
-                Some(source) => source.catalog.vector_effort(),
-                None => Effort::default(),
+        searches.push(VectorSearch {
+            query,
+            searched: searched(sources, filter, file, of_file.column)?,
+            how: Method {
+                scan: plan.scan,
+                effort: match sources.files.get(file) {
+                    Some(source) => source.catalog.vector_effort(),
+                    None => Effort::default(),
+                },
             },
-        };
-        let (near, scanned) = knn_with_stats(&parts, query, most, how)?;
+        });
+    }
+    Ok(searches)
+}
+
+/// The best of all files, and what was read in all.
+fn nearest(sources: &Sources<'_>, near: Vec<Near>, most: usize) -> Result<(List, ScanStats)> {
+    let (mut found, mut facts) = (List::new(), ScanStats::default());
+    for (list, scanned) in near {
+        found.extend(list);
         facts.add(&scanned);
-        for near in near {
-            let segment = searched.get(near.segment).map(|searched| searched.position);
-            let segment = segment.ok_or_else(|| Error::damaged("a chunk of no segment"))?;
-            let row = near.row;
-            found.push((near.score, ChunkAddress { segment, row }));
-        }
     }
     Ok((best(sources, found, most)?, facts))
 }

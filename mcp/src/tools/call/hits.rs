@@ -66,6 +66,7 @@ fn ask_stored(
     indexes: &[Arc<Index>],
     request: &Request,
 ) -> Result<Response, ToolError> {
+    let request = &request.clone().threads(cx.indexes.threads());
     let mut alone = request.clone();
     alone.page.cursor = None;
     let mut warnings = Vec::new();

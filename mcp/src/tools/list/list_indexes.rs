@@ -221,6 +221,7 @@ mod tests {
             files: vec![("a".to_owned(), fixture.path().join("a.kb"))],
             allow_write,
             allow_roots: vec![fixture.path().join("gone")],
+            threads: 1,
             note: std::sync::Arc::new(|_| {}),
             opened: None,
         };

@@ -67,6 +67,7 @@ impl Fixture {
             files,
             allow_write,
             allow_roots: vec![folder.path().to_path_buf()],
+            threads: 1,
             note: Arc::new(|_| {}),
             opened: None,
         })?;

@@ -31,6 +31,7 @@ fn server_and_middleware(
         files: vec![("team".to_owned(), file)],
         allow_write: false,
         allow_roots: Vec::new(),
+        threads: 1,
         note: Arc::new(|_| ()),
         opened: None,
     };
