@@ -8,7 +8,7 @@ use crate::search::render::hit::{Renderer, Stored};
 use crate::search::render::snippet::Highlight;
 use crate::search::response::{Hit, HitSymbol};
 use crate::types::syntax::nesting::hierarchy;
-use crate::types::syntax::signature;
+use crate::types::syntax::{SymbolRef, signature};
 use crate::types::{Span, Symbol};
 
 /// Bytes of a definition whose chunks are read for its signature.
@@ -33,7 +33,7 @@ impl Renderer<'_> {
             passage.start <= symbol.name_start && symbol.name_start < passage.end
         };
         let mut here = symbols.iter().filter(is_here);
-        let Some(symbol) = here.find(|symbol| wanted.has(symbol)) else {
+        let Some(symbol) = here.find(|symbol| wanted.has(&SymbolRef::from(*symbol))) else {
             return highlights;
         };
         let start = (symbol.name_start - passage.start) as usize;
@@ -66,7 +66,9 @@ impl Renderer<'_> {
         let is_here = |byte: u32| hit.span.start <= byte && byte < hit.span.end;
         let filtered = WantedSymbols::of(&self.request.filters)?.and_then(|wanted| {
             let mut here = symbols.iter().enumerate();
-            here.find(|(_, symbol)| is_here(symbol.name_start) && wanted.has(symbol))
+            here.find(|(_, symbol)| {
+                is_here(symbol.name_start) && wanted.has(&SymbolRef::from(*symbol))
+            })
         });
         let is_section = |symbol: &Symbol| {
             symbol.start_with_doc() == place.start && place.end == symbol.span.end
