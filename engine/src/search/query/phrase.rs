@@ -271,8 +271,8 @@ impl<'f> RowText<'f> {
         let source = self.sources.source(file)?;
         let outlines = &source.catalog.outlines;
         let outline = outlines.stored(source.snapshot, chunk.document)?;
-        let titles = titles_at(&outline.headings()?, chunk.at.span.start);
-        Ok(titles.into_iter().any(passes))
+        let titles = titles_at(&outline, chunk.at.span.start);
+        Ok(titles.iter().any(|title| passes(title)))
     }
 }
 

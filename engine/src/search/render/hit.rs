@@ -249,7 +249,7 @@ impl<'r> Renderer<'r> {
         let is_part = request.max_lines.is_some() || request.max_text_chars.is_some();
         if is_part
             && has_others
-            && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)?
+            && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)
         {
             place = section.span;
             hit.section_name = section_name(&section);
@@ -326,14 +326,13 @@ impl<'r> Renderer<'r> {
         text: &str,
         (highlights, outline): (&[Highlight], &StoredOutline),
     ) -> Result<BestLines> {
-        let headings = outline.headings()?;
         let passage = stored.span;
         let offset = |byte: u32| {
             let offset = byte.saturating_sub(passage.start).min(passage.len());
             usize::try_from(offset).unwrap_or(usize::MAX)
         };
         // A heading may begin within its line: in a list, or in a quotation.
-        let mut borders: Vec<usize> = starts_within(&headings, passage)
+        let mut borders: Vec<usize> = starts_within(outline, passage)
             .into_iter()
             .map(|start| line_start(text, offset(start)))
             .filter(|start| *start > 0)
@@ -357,7 +356,7 @@ impl<'r> Renderer<'r> {
             .start
             .saturating_add(u32::try_from(last_byte).unwrap_or(u32::MAX));
         let text_bytes = self.records.get(file, stored.document)?.text_bytes;
-        let section = section_at(&headings, byte, text_bytes);
+        let section = section_at(outline, byte, text_bytes);
         let end = if section.span.end < passage.end {
             line_start(text, offset(section.span.end))
         } else {

@@ -26,6 +26,8 @@ use crate::types::{DocumentId, Symbol};
 pub use record::encode;
 #[cfg(feature = "ingest")]
 pub use record::sample_of;
+#[cfg(test)]
+pub use record::stored_in_each_version;
 pub use stored::StoredSymbols;
 
 /// Key of the dictionary: documents are numbered from 1.

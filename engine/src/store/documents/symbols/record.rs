@@ -304,5 +304,12 @@ fn unzigzag(distance: u32, from: u32) -> Option<u32> {
     }
 }
 
+/// These symbols as they come from a body of each version.
+#[cfg(test)]
+pub fn stored_in_each_version(symbols: &[Symbol]) -> [StoredSymbols; 2] {
+    let flat = encode(symbols).and_then(|body| decode_flat(&body));
+    [flat, nested::decode(&nested::encode(symbols))].map(Result::unwrap)
+}
+
 #[cfg(test)]
 mod tests;

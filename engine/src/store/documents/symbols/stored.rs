@@ -30,9 +30,19 @@ struct Entry {
 }
 
 impl StoredSymbols {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Bytes that they take in memory.
+    pub fn len_bytes(&self) -> usize {
+        self.names.len() + size_of_val(&*self.entries)
     }
 
     /// All of them.
