@@ -136,11 +136,7 @@ pub struct Symbol {
 impl Symbol {
     /// How it is called in a hierarchy: `fn bar`, `impl Foo`, `class A`.
     pub fn label(&self) -> String {
-        if self.keyword.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{} {}", self.keyword, self.name)
-        }
+        SymbolRef::from(self).label()
     }
 
     /// What stands before its body in the text of its document, on one line: `pub fn bar(&self) -> usize`. At most
@@ -152,8 +148,102 @@ impl Symbol {
 
     /// First byte of the symbol with the comment above it.
     pub fn start_with_doc(&self) -> u32 {
+        SymbolRef::from(self).spans.start_with_doc()
+    }
+}
+
+/// Where a symbol lies: the fields of [`Symbol`] that are no texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SymbolSpans {
+    /// The text before its body.
+    pub head: Span,
+    /// Position of the symbol that holds it.
+    pub parent: Option<u32>,
+    /// Its comment.
+    pub doc: Option<Span>,
+    /// Its definition.
+    pub span: Span,
+    /// Lines of `span`.
+    pub lines: Lines,
+    /// First byte of its name.
+    pub name_start: u32,
+}
+
+impl SymbolSpans {
+    /// As [`Symbol::start_with_doc`].
+    pub fn start_with_doc(&self) -> u32 {
         let doc = self.doc.map_or(u32::MAX, |doc| doc.start);
         self.span.start.min(doc)
+    }
+}
+
+/// A [`Symbol`] whose texts are not copied: of a list that was decoded without a copy of each, or of a [`Symbol`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SymbolRef<'s> {
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Its name.
+    pub name: &'s str,
+    /// The word with which the language introduces it; empty where there is none.
+    pub keyword: &'s str,
+    /// Where it lies.
+    pub spans: SymbolSpans,
+}
+
+impl SymbolRef<'_> {
+    /// As [`Symbol::label`].
+    pub fn label(&self) -> String {
+        label(self.keyword, self.name)
+    }
+
+    /// With texts of its own.
+    pub fn to_symbol(self) -> Symbol {
+        let SymbolSpans {
+            head,
+            parent,
+            doc,
+            span,
+            lines,
+            name_start,
+        } = self.spans;
+        Symbol {
+            kind: self.kind,
+            name: self.name.to_owned(),
+            keyword: self.keyword.to_owned(),
+            head,
+            parent,
+            doc,
+            span,
+            lines,
+            name_start,
+        }
+    }
+}
+
+impl<'s> From<&'s Symbol> for SymbolRef<'s> {
+    fn from(symbol: &'s Symbol) -> SymbolRef<'s> {
+        SymbolRef {
+            kind: symbol.kind,
+            name: &symbol.name,
+            keyword: &symbol.keyword,
+            spans: SymbolSpans {
+                head: symbol.head,
+                parent: symbol.parent,
+                doc: symbol.doc,
+                span: symbol.span,
+                lines: symbol.lines,
+                name_start: symbol.name_start,
+            },
+        }
+    }
+}
+
+/// The label of a symbol with that keyword, which may be empty, and that name.
+pub fn label(keyword: &str, name: &str) -> String {
+    if keyword.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{keyword} {name}")
     }
 }
 

@@ -166,7 +166,7 @@ fn numbered(headings: Vec<Heading>, end: &Heading) -> Vec<Section> {
     let numbers: Vec<String> = headings
         .iter()
         .map(|heading| {
-            sections.push(heading.level, &heading.title);
+            sections.push(heading.level);
             sections.number()
         })
         .collect();

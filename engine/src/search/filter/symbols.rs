@@ -9,6 +9,7 @@ use crate::search::filter::rows::live;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
+use crate::types::syntax::SymbolRef;
 use crate::types::syntax::by_chunk::SymbolsByChunk;
 use crate::types::syntax::nesting::innermost;
 use crate::types::{DocumentId, NamePattern, Symbol, SymbolKind};
@@ -50,10 +51,10 @@ impl WantedSymbols {
     }
 
     /// Whether a symbol is one of them: its kind, and its whole name or the last part of it.
-    pub(crate) fn has(&self, symbol: &Symbol) -> bool {
+    pub(crate) fn has(&self, symbol: &SymbolRef<'_>) -> bool {
         let is_kind = self.kinds.is_empty() || self.kinds.contains(&symbol.kind);
         let is_named =
-            |name: &NamePattern| searched_names(&symbol.name).any(|own| name.matches(own));
+            |name: &NamePattern| searched_names(symbol.name).any(|own| name.matches(own));
         is_kind && (self.names.is_empty() || self.names.iter().any(is_named))
     }
 
@@ -98,18 +99,20 @@ impl WantedSymbols {
     ) -> Result<u32> {
         let record = source.catalog.documents.get(source.snapshot, id)?;
         let table = &source.catalog.symbols;
-        let symbols = table.get(source.snapshot, id, record.text_bytes)?;
+        let symbols = table.stored(source.snapshot, id, record.text_bytes)?;
         let end = record.first_row.saturating_add(record.rows);
         let end = end.min(bound.segment.rows());
-        if !symbols.iter().any(|symbol| self.has(symbol)) {
+        if !symbols.iter().any(|symbol| self.has(&symbol)) {
             return Ok(end);
         }
+        let symbols = symbols.to_symbols();
+        let has = |symbol: &Symbol| self.has(&symbol.into());
         let mut by_chunk = SymbolsByChunk::new(&symbols);
         for row in record.first_row..end {
             let chunk = bound.chunks().get(row)?.at.span;
             let around = innermost(&symbols, chunk.start).and_then(|at| symbols.get(at));
-            let is_named = by_chunk.named_in(chunk).any(|symbol| self.has(symbol));
-            if is_named || around.is_some_and(|symbol| self.has(symbol)) {
+            let is_named = by_chunk.named_in(chunk).any(has);
+            if is_named || around.is_some_and(has) {
                 passing.insert(row);
             }
         }

@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
-use crate::store::outline::titles_at;
+use crate::store::outline::{StoredOutline, titles_at};
+use crate::types::DocumentId;
 
 /// A phrase that a query requires or excludes.
 #[derive(Debug)]
@@ -162,6 +163,8 @@ pub(crate) struct RowText<'f> {
     text: String,
     /// Text of the row before or after it.
     beside: String,
+    /// The last outline that was read, with file and document: rows of one document follow each other.
+    outline: Option<((usize, DocumentId), StoredOutline)>,
 }
 
 impl std::fmt::Debug for RowText<'_> {
@@ -180,6 +183,7 @@ impl<'f> RowText<'f> {
             row: None,
             text: String::new(),
             beside: String::new(),
+            outline: None,
         }
     }
 
@@ -254,7 +258,7 @@ impl<'f> RowText<'f> {
 
     /// Whether `passes` holds for title or path of the document of a row, or a heading above the row.
     fn has_field(
-        &self,
+        &mut self,
         address: ChunkAddress,
         mut passes: impl FnMut(&str) -> bool,
     ) -> Result<bool> {
@@ -268,11 +272,18 @@ impl<'f> RowText<'f> {
         if passes(&record.title) || passes(&record.path) {
             return Ok(true);
         }
-        let source = self.sources.source(file)?;
-        let outlines = &source.catalog.outlines;
-        let outline = outlines.stored(source.snapshot, chunk.document)?;
-        let titles = titles_at(&outline.headings()?, chunk.at.span.start);
-        Ok(titles.into_iter().any(passes))
+        let document = (file, chunk.document);
+        let outline = match self.outline.take() {
+            Some((of, outline)) if of == document => outline,
+            _ => {
+                let source = self.sources.source(file)?;
+                let outlines = &source.catalog.outlines;
+                outlines.stored(source.snapshot, chunk.document)?
+            }
+        };
+        let titles = titles_at(&outline, chunk.at.span.start);
+        self.outline = Some((document, outline));
+        Ok(titles.iter().any(|title| passes(title)))
     }
 }
 

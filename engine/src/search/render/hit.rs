@@ -1,6 +1,7 @@
 //! Passages -> hits: text with highlights and snippet, document, section, position, context.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::cell_text::ShownRows;
 use crate::error::{Error, Result};
@@ -11,6 +12,7 @@ use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
+use crate::search::render::outlines::DocumentOutlines;
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
@@ -65,8 +67,8 @@ pub(crate) struct Renderer<'r> {
     records: DocumentRecords<'r>,
     /// Reads the texts, and has those that were read before.
     texts: ChunkTexts<'r>,
-    /// Bytes of outlines read so far.
-    outline_bytes: u64,
+    /// Has the outlines that were read before.
+    outlines: DocumentOutlines,
     /// Hits that were cut to [`HIT_TEXT_LIMIT_BYTES`].
     cut_hits: usize,
 }
@@ -102,7 +104,7 @@ impl<'r> Renderer<'r> {
             definition,
             records,
             texts,
-            outline_bytes: 0,
+            outlines: DocumentOutlines::default(),
             cut_hits: 0,
         }
     }
@@ -110,7 +112,7 @@ impl<'r> Renderer<'r> {
     /// Bytes of text and outlines that were decoded so far.
     pub(crate) fn work_bytes(&self) -> u64 {
         let text = self.texts.decoded_bytes();
-        self.outline_bytes.saturating_add(text)
+        self.outlines.read_bytes().saturating_add(text)
     }
 
     /// How many hits had more text than [`HIT_TEXT_LIMIT_BYTES`].
@@ -249,7 +251,7 @@ impl<'r> Renderer<'r> {
         let is_part = request.max_lines.is_some() || request.max_text_chars.is_some();
         if is_part
             && has_others
-            && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)?
+            && let Some(section) = innermost(&outline, stored.span, text_bytes, &hit.text, &shown)
         {
             place = section.span;
             hit.section_name = section_name(&section);
@@ -310,12 +312,11 @@ impl<'r> Renderer<'r> {
     }
 
     /// The outline of the document of a passage.
-    fn outline(&mut self, file: usize, stored: &Stored) -> Result<StoredOutline> {
+    fn outline(&mut self, file: usize, stored: &Stored) -> Result<Rc<StoredOutline>> {
         let source = self.sources.source(file)?;
         let outlines = &source.catalog.outlines;
-        let outline = outlines.stored(source.snapshot, stored.document)?;
-        self.outline_bytes += outline.len_bytes() as u64;
-        Ok(outline)
+        let read = || outlines.stored(source.snapshot, stored.document);
+        self.outlines.get((file, stored.document), read)
     }
 
     /// The snippet of a passage and the section that it lies in.
@@ -326,14 +327,13 @@ impl<'r> Renderer<'r> {
         text: &str,
         (highlights, outline): (&[Highlight], &StoredOutline),
     ) -> Result<BestLines> {
-        let headings = outline.headings()?;
         let passage = stored.span;
         let offset = |byte: u32| {
             let offset = byte.saturating_sub(passage.start).min(passage.len());
             usize::try_from(offset).unwrap_or(usize::MAX)
         };
         // A heading may begin within its line: in a list, or in a quotation.
-        let mut borders: Vec<usize> = starts_within(&headings, passage)
+        let mut borders: Vec<usize> = starts_within(outline, passage)
             .into_iter()
             .map(|start| line_start(text, offset(start)))
             .filter(|start| *start > 0)
@@ -357,7 +357,7 @@ impl<'r> Renderer<'r> {
             .start
             .saturating_add(u32::try_from(last_byte).unwrap_or(u32::MAX));
         let text_bytes = self.records.get(file, stored.document)?.text_bytes;
-        let section = section_at(&headings, byte, text_bytes);
+        let section = section_at(outline, byte, text_bytes);
         let end = if section.span.end < passage.end {
             line_start(text, offset(section.span.end))
         } else {

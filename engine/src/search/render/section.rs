@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, start_of_parent};
 use crate::types::Span;
 
@@ -21,8 +20,7 @@ pub(crate) fn innermost(
     text_bytes: u32,
     text: &str,
     shown: &Range<usize>,
-) -> Result<Option<SectionAt>> {
-    let headings = outline.headings()?;
+) -> Option<SectionAt> {
     let lines = text.get(shown.clone()).unwrap_or_default();
     // A heading may begin within its line.
     let first_line = lines.split_inclusive('\n').next().map_or(0, str::len);
@@ -32,7 +30,7 @@ pub(crate) fn innermost(
     };
     let mut byte = document_byte((shown.start + first_line).saturating_sub(1));
     loop {
-        let section = section_at(&headings, byte, text_bytes);
+        let section = section_at(outline, byte, text_bytes);
         let end = section.span.end.saturating_sub(span.start);
         let end = if section.span.end < span.end {
             line_start(text, usize::try_from(end).unwrap_or(usize::MAX))
@@ -40,11 +38,8 @@ pub(crate) fn innermost(
             text.len()
         };
         if shown.end <= end {
-            return Ok(Some(section));
+            return Some(section);
         }
-        match start_of_parent(&headings, byte) {
-            Some(start) => byte = start,
-            None => return Ok(None),
-        }
+        byte = start_of_parent(outline, byte)?;
     }
 }

@@ -13,8 +13,8 @@ use crate::search::symbols::uses::{
     UsedNames, Uses, UsingLine, called_names, symbols_of, used_by, uses_of,
 };
 use crate::store::handles;
-use crate::types::Symbol;
-use crate::types::syntax::nesting::hierarchy;
+use crate::store::symbols::StoredSymbols;
+use crate::types::syntax::nesting::{SymbolList, hierarchy};
 use crate::types::syntax::signature;
 
 /// Bytes that the numbers and field names of a symbol count as in a token budget.
@@ -146,8 +146,8 @@ impl Page<'_> {
             let symbols = symbols_of(sources, document)?;
             for (position, lines) in by_symbol {
                 if symbols
-                    .get(*position)
-                    .is_some_and(|symbol| wanted.has(symbol) && filter.has(symbol))
+                    .symbol_at(*position)
+                    .is_some_and(|symbol| wanted.has(&symbol) && filter.has(&symbol))
                 {
                     self.take(sources, document, &symbols, (*position, lines))?;
                 }
@@ -161,7 +161,7 @@ impl Page<'_> {
         &mut self,
         sources: &Sources<'_>,
         document: &DocumentRows,
-        symbols: &[Symbol],
+        symbols: &StoredSymbols,
         (position, uses): (usize, &[UsingLine]),
     ) -> Result<()> {
         let number = self.seen;
@@ -173,11 +173,11 @@ impl Page<'_> {
             self.next = Some(number);
             return Ok(());
         }
-        let Some(symbol) = symbols.get(position) else {
+        let Some(symbol) = symbols.symbol_at(position) else {
             return Ok(());
         };
         let record = &document.record;
-        let head = text_of(sources, document, symbol.head)?;
+        let head = text_of(sources, document, symbol.spans.head)?;
         let lines = |uses: &mut dyn Iterator<Item = &UsingLine>| uses.map(|it| it.line).collect();
         let item = FoundSymbol {
             file: sources.file_of(document.segment),
@@ -185,10 +185,10 @@ impl Page<'_> {
             handle: handles::handle(&record.title, &record.path, &record.suffix),
             language: record.language.clone(),
             kind: symbol.kind,
-            name: symbol.name.clone(),
+            name: symbol.name.to_owned(),
             hierarchy: hierarchy(symbols, position),
             signature: signature(&head),
-            lines: symbol.lines,
+            lines: symbol.spans.lines,
             uses: lines(&mut uses.iter()),
             calls: lines(&mut uses.iter().filter(|line| line.is_call)),
         };

@@ -12,7 +12,9 @@ use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
 use crate::search::symbols::calls::is_called;
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
+use crate::store::symbols::StoredSymbols;
 use crate::types::syntax::nesting::innermost;
+use crate::types::syntax::{SymbolRef, SymbolSpans};
 use crate::types::{NamePattern, Symbol, line_ends};
 
 /// Bytes of text that are read at most to find who uses a name.
@@ -55,7 +57,7 @@ pub(super) fn called_names(
 ) -> Result<(BTreeSet<String>, bool)> {
     let mut names = BTreeSet::new();
     each_definition(sources, name, |_, symbol| {
-        names.extend(searched_names(&symbol.name).last().map(str::to_owned));
+        names.extend(searched_names(symbol.name).last().map(str::to_owned));
         Ok(ControlFlow::Continue(()))
     })?;
     let asked = name.to_string();
@@ -71,14 +73,14 @@ pub(super) fn called_names(
 fn each_definition(
     sources: &Sources<'_>,
     name: &NamePattern,
-    mut visit: impl FnMut(&DocumentRows, &Symbol) -> Result<ControlFlow<()>>,
+    mut visit: impl FnMut(&DocumentRows, SymbolRef<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let wanted = WantedSymbols::of_name(name.clone());
     let mut rows = live_rows_of(sources);
     keep_rows(&wanted, sources, &mut rows)?;
     for document in documents(sources, &rows)? {
-        for symbol in symbols_of(sources, &document)? {
-            if wanted.has(&symbol) && visit(&document, &symbol)?.is_break() {
+        for symbol in symbols_of(sources, &document)?.iter() {
+            if wanted.has(&symbol) && visit(&document, symbol)?.is_break() {
                 return Ok(());
             }
         }
@@ -87,10 +89,10 @@ fn each_definition(
 }
 
 /// The symbols of a document.
-pub(super) fn symbols_of(sources: &Sources<'_>, document: &DocumentRows) -> Result<Vec<Symbol>> {
+pub(super) fn symbols_of(sources: &Sources<'_>, document: &DocumentRows) -> Result<StoredSymbols> {
     let source = sources.source(sources.file_of(document.segment))?;
     let table = &source.catalog.symbols;
-    table.get(source.snapshot, document.id, document.record.text_bytes)
+    table.stored(source.snapshot, document.id, document.record.text_bytes)
 }
 
 /// What the definitions of a name use.
@@ -111,8 +113,8 @@ impl UsedNames {
     }
 
     /// Whether a symbol of a program in that language is called by one of the names.
-    pub(super) fn has(&self, symbol: &Symbol, language: &str) -> bool {
-        let last = searched_names(&symbol.name).last();
+    pub(super) fn has(&self, symbol: &SymbolRef<'_>, language: &str) -> bool {
+        let last = searched_names(symbol.name).last();
         self.families.contains(family(language)) && last.is_some_and(|it| self.names.contains(it))
     }
 }
@@ -140,10 +142,13 @@ pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedN
         }
         sources.tick()?;
         families.insert(family(&document.record.language).to_owned());
-        let text = text_of(sources, document, symbol.span)?;
+        let text = text_of(sources, document, symbol.spans.span)?;
         read_bytes += text.len() as u64;
         // Where its own name stands is no use of it.
-        let own = symbol.name_start.saturating_sub(symbol.span.start) as usize;
+        let SymbolSpans {
+            name_start, span, ..
+        } = symbol.spans;
+        let own = name_start.saturating_sub(span.start) as usize;
         let own = own..own + symbol.name.len();
         let others = identifiers(&text).filter(|range| !own.contains(&range.start));
         used.extend(others.filter_map(|range| text.get(range).map(str::to_owned)));
@@ -182,6 +187,7 @@ pub(super) fn uses_of(
         if symbols.is_empty() {
             continue;
         }
+        let symbols = symbols.to_symbols();
         let own_names = OwnNames::of(&symbols, names);
         let mut by_symbol: BTreeMap<usize, Vec<UsingLine>> = BTreeMap::new();
         let bound = sources.segment(document.segment)?;

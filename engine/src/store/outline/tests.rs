@@ -3,7 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::types::SymbolKind;
+use crate::store::symbols::stored_in_each_version;
+use crate::types::{Lines, Span, Symbol, SymbolKind};
+
+mod against_headings;
 
 fn heading(level: u8, title: &str, start: u32) -> Heading {
     Heading {
@@ -71,27 +74,25 @@ fn a_byte_lies_under_the_nearest_heading_of_each_level() {
     assert!(section_at(&outline[1..], 3).is_empty());
 }
 
-fn record(level: u8, title: &str, start: u32) -> OutlineEntry<'_> {
-    OutlineEntry {
-        level,
-        title,
-        start,
-        symbol: None,
-    }
+/// The outline of a text with these headings.
+fn outline_of(headings: &[Heading]) -> StoredOutline {
+    let headings = headings.iter();
+    StoredOutline::of_titles(headings.map(|it| (it.level, it.title.as_str(), it.start)))
 }
 
 #[test]
 fn a_section_has_number_span_and_titles_of_its_own() {
     let headings = [
-        record(1, "Guide", 5),
-        record(3, "2", 10),
-        record(2, "Use", 30),
-        record(3, "Flags", 35),
-        record(1, "Use", 40),
-        record(1, "Use", 50),
+        heading(1, "Guide", 5),
+        heading(3, "2", 10),
+        heading(2, "Use", 30),
+        heading(3, "Flags", 35),
+        heading(1, "Use", 40),
+        heading(1, "Use", 50),
     ];
+    let outline = outline_of(&headings);
     let found = |byte| {
-        let section = section_at(&headings, byte, 60);
+        let section = section_at(&outline, byte, 60);
         let span = (section.span.start, section.span.end);
         let titles = section.titles.join(" > ");
         (titles, section.number, span, section.is_ambiguous)
@@ -109,11 +110,16 @@ fn a_section_has_number_span_and_titles_of_its_own() {
     );
     assert_eq!(found(40), expected("Use", "2", (40, 50), true));
     assert_eq!(found(59), expected("Use", "3", (50, 60), true));
-    let numbers = [record(1, "2 x", 0), record(1, "b", 10), record(1, "3", 20)];
+    let numbers = [
+        heading(1, "2 x", 0),
+        heading(1, "b", 10),
+        heading(1, "3", 20),
+    ];
+    let numbers = outline_of(&numbers);
     assert!(section_at(&numbers, 0, 30).is_ambiguous);
     assert!(!section_at(&numbers, 20, 30).is_ambiguous);
     assert_eq!(
-        starts_within(&headings, Span { start: 10, end: 40 }),
+        starts_within(&outline, Span { start: 10, end: 40 }),
         [30, 35]
     );
 }
@@ -128,10 +134,7 @@ fn bookmarks_that_go_back_have_sections_where_they_lead() {
         heading(2, "A buoy", 30),
         heading(2, "A chart", 50),
     ];
-    let records: Vec<OutlineEntry<'_>> = bookmarks
-        .iter()
-        .map(|it| record(it.level, &it.title, it.start))
-        .collect();
+    let outline = outline_of(&bookmarks);
     let mut path = SectionPath::new(&bookmarks);
     for (byte, titles, span) in [
         (5, &["Chapters"][..], (0, 20)),
@@ -143,37 +146,39 @@ fn bookmarks_that_go_back_have_sections_where_they_lead() {
         (59, &["Figures", "A chart"], (50, 60)),
     ] {
         assert_eq!(path.at(byte).collect::<Vec<_>>(), titles, "{byte}");
-        let section = section_at(&records, byte, 60);
+        let section = section_at(&outline, byte, 60);
         assert_eq!(section.titles, titles, "{byte}");
         assert_eq!((section.span.start, section.span.end), span, "{byte}");
     }
-    let front = [record(1, "b", 9), record(1, "a", 4)];
+    let front = outline_of(&[heading(1, "b", 9), heading(1, "a", 4)]);
     let section = section_at(&front, 0, 60);
     assert_eq!((section.number.as_str(), section.span.end), ("", 4));
 }
 
-/// The entries of a program: a class with two methods, code behind it, and a function.
-fn program() -> [OutlineEntry<'static>; 4] {
-    let symbol = |level, title, start, end| OutlineEntry {
-        symbol: Some(HeadingSymbol {
-            kind: SymbolKind::Function,
-            end,
-            last_line: 1,
-            name_bytes: 1,
-        }),
-        ..record(level, title, start)
+/// The symbols of a program: a class with two methods, code behind it, and a function.
+fn program() -> [Symbol; 4] {
+    let symbol = |parent, keyword: &str, name: &str, start, end| Symbol {
+        kind: SymbolKind::Function,
+        name: name.to_owned(),
+        keyword: keyword.to_owned(),
+        head: Span { start, end: start },
+        parent,
+        doc: None,
+        span: Span { start, end },
+        lines: Lines { first: 1, last: 1 },
+        name_start: start,
     };
     [
-        symbol(1, "class A", 10, 60),
-        symbol(2, "def a", 20, 30),
-        symbol(2, "def b", 40, 50),
-        symbol(1, "def c", 80, 90),
+        symbol(None, "class", "A", 10, 60),
+        symbol(Some(0), "def", "a", 20, 30),
+        symbol(Some(0), "def", "b", 40, 50),
+        symbol(None, "def", "c", 80, 90),
     ]
 }
 
 #[test]
 fn sections_of_symbols_end_with_them() {
-    let entries = program();
+    let [outline, _] = stored_in_each_version(&program()).map(StoredOutline::of_symbols);
     for (byte, titles, start, end) in [
         (0, "", 0, 10),
         (10, "class A", 10, 60),
@@ -185,31 +190,22 @@ fn sections_of_symbols_end_with_them() {
         (89, "def c", 80, 90),
         (95, "", 90, 99),
     ] {
-        let section = section_at(&entries, byte, 99);
+        let section = section_at(&outline, byte, 99);
         assert_eq!(section_name(&section), titles, "{byte}");
         assert_eq!(
             (section.span.start, section.span.end),
             (start, end),
             "{byte}"
         );
-        assert_eq!(titles_at(&entries, byte).join(SECTION_SEPARATOR), titles);
+        assert_eq!(titles_at(&outline, byte).join(SECTION_SEPARATOR), titles);
     }
-    assert_eq!(start_of_parent(&entries, 25), Some(10));
-    assert_eq!(start_of_parent(&entries, 70), None);
+    assert_eq!(start_of_parent(&outline, 25), Some(10));
+    assert_eq!(start_of_parent(&outline, 70), None);
 }
 
 #[test]
 fn a_path_leaves_symbols_that_ended() {
-    let headings: Vec<Heading> = program()
-        .iter()
-        .map(|entry| Heading {
-            level: entry.level,
-            title: entry.title.to_owned(),
-            start: entry.start,
-            line: 1,
-            symbol: entry.symbol,
-        })
-        .collect();
+    let headings = nesting::outline(&program());
     let mut path = SectionPath::new(&headings);
     for (byte, titles) in [
         (0, ""),

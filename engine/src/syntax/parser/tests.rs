@@ -21,7 +21,7 @@ fn shown(language: &str, path: &str, text: &str) -> Vec<String> {
                 symbol.lines.first,
                 symbol.lines.last,
                 symbol.kind,
-                hierarchy(&syntax.symbols, position),
+                hierarchy(&syntax.symbols[..], position),
                 symbol.signature(text)
             )
         })
@@ -477,7 +477,7 @@ fn symbols_deep_in_others_are_left_out() {
     let text = format!("{open}{close}function after() {{}}\n");
     let syntax = parse("javascript", "a.js", &text);
     assert_eq!(syntax.symbols.len(), 65);
-    assert_eq!(hierarchy(&syntax.symbols, 63).split(" > ").count(), 64);
+    assert_eq!(hierarchy(&syntax.symbols[..], 63).split(" > ").count(), 64);
     assert_eq!(syntax.symbols[64].name, "after");
     assert_eq!(syntax.symbols[64].parent, None);
 }

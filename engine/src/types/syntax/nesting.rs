@@ -1,19 +1,33 @@
 //! How the symbols of a program lie within each other: which holds which, and the sections that they make.
 
+use crate::types::syntax::{SymbolRef, SymbolSpans};
 use crate::types::{Heading, HeadingSymbol, Lines, Span, Symbol};
 
+/// Symbols by their positions, however they are kept.
+pub trait SymbolList {
+    /// The symbol at a position; none behind the last.
+    fn symbol_at(&self, position: usize) -> Option<SymbolRef<'_>>;
+}
+
+impl SymbolList for [Symbol] {
+    fn symbol_at(&self, position: usize) -> Option<SymbolRef<'_>> {
+        self.get(position).map(SymbolRef::from)
+    }
+}
+
 /// The positions of a symbol and of those that hold it, the innermost first.
-pub fn holders(symbols: &[Symbol], position: usize) -> impl Iterator<Item = usize> {
+fn holders(symbols: &(impl SymbolList + ?Sized), position: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(position), |at| {
-        let parent = symbols.get(*at)?.parent? as usize;
+        let parent = symbols.symbol_at(*at)?.spans.parent? as usize;
         // A list that was not checked could go round.
         (parent < *at).then_some(parent)
     })
 }
 
 /// Labels of a symbol and of those that hold it, the outermost first: `impl Foo > fn bar`. Linear in its depth.
-pub fn hierarchy(symbols: &[Symbol], position: usize) -> String {
-    let labels = holders(symbols, position).filter_map(|at| symbols.get(at).map(Symbol::label));
+pub fn hierarchy(symbols: &(impl SymbolList + ?Sized), position: usize) -> String {
+    let held_by = holders(symbols, position);
+    let labels = held_by.filter_map(|at| symbols.symbol_at(at).map(|symbol| symbol.label()));
     let mut labels: Vec<String> = labels.collect();
     labels.reverse();
     labels.join(" > ")
@@ -30,24 +44,22 @@ pub fn innermost(symbols: &[Symbol], byte: u32) -> Option<usize> {
 }
 
 /// The sections of a program: each symbol with its comment is one, under that which holds it.
-pub fn outline(symbols: &[Symbol]) -> Vec<Heading> {
-    let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
-    let mut headings = Vec::with_capacity(symbols.len());
+pub fn outline<'s>(symbols: impl IntoIterator<Item: Into<SymbolRef<'s>>>) -> Vec<Heading> {
+    let symbols = symbols.into_iter();
+    let mut headings: Vec<Heading> = Vec::with_capacity(symbols.size_hint().0);
     for symbol in symbols {
-        let holder = symbol
-            .parent
-            .and_then(|at| levels.get(at as usize).copied());
-        let level = holder.map_or(1, |level| level.saturating_add(1));
-        levels.push(level);
+        let symbol: SymbolRef<'s> = symbol.into();
+        let spans = symbol.spans;
+        let parent = spans.parent.and_then(|at| headings.get(at as usize));
         headings.push(Heading {
-            level,
+            level: level_below(parent.map(|parent| parent.level)),
             title: symbol.label(),
-            start: symbol.start_with_doc(),
-            line: symbol.lines.first,
+            start: spans.start_with_doc(),
+            line: spans.lines.first,
             symbol: Some(HeadingSymbol {
                 kind: symbol.kind,
-                end: symbol.span.end,
-                last_line: symbol.lines.last,
+                end: spans.span.end,
+                last_line: spans.lines.last,
                 name_bytes: u32::try_from(symbol.name.len()).unwrap_or(u32::MAX),
             }),
         });
@@ -55,14 +67,23 @@ pub fn outline(symbols: &[Symbol]) -> Vec<Heading> {
     headings
 }
 
+/// The level of the section of a symbol, by that of the symbol that holds it. From 255 on all are the same.
+pub fn level_below(parent: Option<u8>) -> u8 {
+    parent.map_or(1, |level| level.saturating_add(1))
+}
+
 /// What is wrong with the symbols of a text of `text_bytes`, in a few words. They stand in the order in which they
 /// begin, those that hold others before them and around them.
-pub fn fault(symbols: &[Symbol], text_bytes: u32) -> Option<&'static str> {
+pub fn fault<'s>(
+    symbols: impl IntoIterator<Item: Into<SymbolRef<'s>>>,
+    text_bytes: u32,
+) -> Option<&'static str> {
     let mut nesting = Nesting::default();
-    let mut each = symbols.iter().enumerate();
+    let mut each = symbols.into_iter().enumerate();
     each.find_map(|(position, symbol)| {
-        let fault = nesting.fault_of(symbol, text_bytes);
-        nesting.push(position, symbol);
+        let symbol: SymbolRef<'s> = symbol.into();
+        let fault = nesting.fault_of(&symbol, text_bytes);
+        nesting.push(position, &symbol);
         fault
     })
 }
@@ -70,7 +91,7 @@ pub fn fault(symbols: &[Symbol], text_bytes: u32) -> Option<&'static str> {
 /// Leaves out the symbols that have a [`fault`]; what they hold belongs to what holds them.
 #[cfg(feature = "syntax")]
 pub fn keep_nested(symbols: &mut Vec<Symbol>, text_bytes: u32) {
-    if fault(symbols, text_bytes).is_none() {
+    if fault(symbols.iter(), text_bytes).is_none() {
         return;
     }
     let mut nesting = Nesting::default();
@@ -82,11 +103,12 @@ pub fn keep_nested(symbols: &mut Vec<Symbol>, text_bytes: u32) {
             .parent
             .and_then(|at| places.get(at as usize).copied());
         symbol.parent = parent.flatten();
-        if nesting.fault_of(&symbol, text_bytes).is_some() {
+        let as_kept = SymbolRef::from(&symbol);
+        if nesting.fault_of(&as_kept, text_bytes).is_some() {
             places.push(symbol.parent);
             continue;
         }
-        nesting.push(kept.len(), &symbol);
+        nesting.push(kept.len(), &as_kept);
         places.push(u32::try_from(kept.len()).ok());
         kept.push(symbol);
     }
@@ -102,8 +124,9 @@ struct Nesting {
 
 impl Nesting {
     /// What is wrong with the next symbol.
-    fn fault_of(&self, symbol: &Symbol, text_bytes: u32) -> Option<&'static str> {
-        let holder = match symbol.parent {
+    fn fault_of(&self, symbol: &SymbolRef<'_>, text_bytes: u32) -> Option<&'static str> {
+        let spans = &symbol.spans;
+        let holder = match spans.parent {
             None => None,
             Some(parent) => {
                 let parent = parent as usize;
@@ -121,17 +144,17 @@ impl Nesting {
             start: 0,
             end: text_bytes,
         };
-        if symbol.name.trim().is_empty() || symbol.name.contains('\n') {
+        if !is_name(symbol.name) {
             return Some("a symbol has no name");
         }
         let name = Span {
-            start: symbol.name_start,
-            end: symbol.name_start,
+            start: spans.name_start,
+            end: spans.name_start,
         };
-        if !is_inside(symbol.span, holder.unwrap_or(text))
-            || !is_inside(symbol.head, symbol.span)
-            || !is_inside(name, symbol.span)
-            || !symbol.doc.is_none_or(|doc| is_inside(doc, text))
+        if !is_inside(spans.span, holder.unwrap_or(text))
+            || !is_inside(spans.head, spans.span)
+            || !is_inside(name, spans.span)
+            || !spans.doc.is_none_or(|doc| is_inside(doc, text))
         {
             return Some("a symbol does not stand in its place");
         }
@@ -139,20 +162,39 @@ impl Nesting {
             .open
             .last()
             .map_or((0, 1), |(_, span, lines)| (span.start, lines.first));
-        let Lines { first, last } = symbol.lines;
-        if symbol.span.start < before || first < lines_before || last < first {
+        let Lines { first, last } = spans.lines;
+        if spans.span.start < before || first < lines_before || last < first {
             return Some("a symbol is out of order");
         }
         None
     }
 
-    fn push(&mut self, position: usize, symbol: &Symbol) {
-        let parent = symbol.parent.map(|parent| parent as usize);
+    fn push(&mut self, position: usize, symbol: &SymbolRef<'_>) {
+        let SymbolSpans {
+            parent,
+            span,
+            lines,
+            ..
+        } = symbol.spans;
+        let parent = parent.map(|parent| parent as usize);
         while let Some((last, ..)) = self.open.last()
             && Some(*last) != parent
         {
             self.open.pop();
         }
-        self.open.push((position, symbol.span, symbol.lines));
+        self.open.push((position, span, lines));
     }
+}
+
+/// Whether a symbol can be called that: it is not blank, and of one line.
+#[inline]
+fn is_name(name: &str) -> bool {
+    // Nearly all names begin with a character that `trim` leaves, which is seen sooner so.
+    let begins_visibly = name.starts_with(|first: char| first.is_ascii_graphic());
+    let is_blank = !begins_visibly && name.trim().is_empty();
+    // It looks at all bytes, several at a time.
+    let is_of_lines = name
+        .bytes()
+        .fold(false, |found, byte| found | (byte == b'\n'));
+    !is_blank && !is_of_lines
 }

@@ -7,9 +7,10 @@ use crate::search::filter::symbols::WantedSymbols;
 use crate::search::render::hit::{Renderer, Stored};
 use crate::search::render::snippet::Highlight;
 use crate::search::response::{Hit, HitSymbol};
+use crate::store::symbols::StoredSymbols;
+use crate::types::Span;
 use crate::types::syntax::nesting::hierarchy;
-use crate::types::syntax::signature;
-use crate::types::{Span, Symbol};
+use crate::types::syntax::{SymbolSpans, signature};
 
 /// Bytes of a definition whose chunks are read for its signature.
 const HEAD_BYTES: u32 = 4096;
@@ -22,24 +23,22 @@ impl Renderer<'_> {
     pub(super) fn with_definition<'h>(
         &self,
         highlights: Cow<'h, [Highlight]>,
-        symbols: &[Symbol],
+        symbols: Option<&StoredSymbols>,
         passage: Span,
         text: &str,
     ) -> Cow<'h, [Highlight]> {
-        let Some(wanted) = &self.definition else {
+        let (Some(wanted), Some(symbols)) = (&self.definition, symbols) else {
             return highlights;
         };
-        let is_here = |symbol: &&Symbol| {
-            passage.start <= symbol.name_start && symbol.name_start < passage.end
-        };
-        let mut here = symbols.iter().filter(is_here);
+        let is_here = |byte: u32| passage.start <= byte && byte < passage.end;
+        let mut here = symbols.iter().filter(|it| is_here(it.spans.name_start));
         let Some(symbol) = here.find(|symbol| wanted.has(symbol)) else {
             return highlights;
         };
-        let start = (symbol.name_start - passage.start) as usize;
+        let start = (symbol.spans.name_start - passage.start) as usize;
         let range = start..start.saturating_add(symbol.name.len());
         // In a damaged file it may stand elsewhere.
-        if text.get(range.clone()) != Some(symbol.name.as_str()) || symbol.name.contains('\n') {
+        if text.get(range.clone()) != Some(symbol.name) || symbol.name.contains('\n') {
             return highlights;
         }
         let weight: f32 = self.weights.iter().sum();
@@ -58,35 +57,36 @@ impl Renderer<'_> {
     /// The symbol whose section has the `place`; before it the first one in the text that filters of symbols ask for.
     pub(super) fn symbol(
         &mut self,
-        symbols: &[Symbol],
+        symbols: Option<&StoredSymbols>,
         place: Span,
         hit: &Hit,
         (segment, stored): (usize, &Stored),
     ) -> Result<Option<HitSymbol>> {
+        let Some(symbols) = symbols else {
+            return Ok(None);
+        };
         let is_here = |byte: u32| hit.span.start <= byte && byte < hit.span.end;
         let filtered = WantedSymbols::of(&self.request.filters)?.and_then(|wanted| {
             let mut here = symbols.iter().enumerate();
-            here.find(|(_, symbol)| is_here(symbol.name_start) && wanted.has(symbol))
+            here.find(|(_, symbol)| is_here(symbol.spans.name_start) && wanted.has(symbol))
         });
-        let is_section = |symbol: &Symbol| {
-            symbol.start_with_doc() == place.start && place.end == symbol.span.end
+        let is_section = |spans: &SymbolSpans| {
+            spans.start_with_doc() == place.start && place.end == spans.span.end
         };
         let of_section = || {
             let mut last_first = symbols.iter().enumerate().rev();
-            last_first.find(|(_, symbol)| !hit.section.is_empty() && is_section(symbol))
+            last_first.find(|(_, symbol)| !hit.section.is_empty() && is_section(&symbol.spans))
         };
         let Some((position, symbol)) = filtered.or_else(of_section) else {
             return Ok(None);
         };
+        let SymbolSpans { head, lines, .. } = symbol.spans;
         let document = self.records.get(hit.file, stored.document)?;
         let rows = document.first_row..document.first_row.saturating_add(document.rows);
         // The head of a damaged record may be all of a long text.
         let read = Span {
-            start: symbol.head.start,
-            end: symbol
-                .head
-                .end
-                .min(symbol.head.start.saturating_add(HEAD_BYTES)),
+            start: head.start,
+            end: head.end.min(head.start.saturating_add(HEAD_BYTES)),
         };
         let (rows, start) = self.sources.rows_of(segment, rows, read)?;
         let text = if rows.is_empty() {
@@ -95,13 +95,13 @@ impl Renderer<'_> {
             self.text(segment, rows)?
         };
         let offset = |byte: u32| (byte.saturating_sub(start) as usize).min(text.len());
-        let head = text.get(offset(symbol.head.start)..offset(symbol.head.end));
+        let head = text.get(offset(head.start)..offset(head.end));
         Ok(Some(HitSymbol {
             kind: symbol.kind,
-            name: symbol.name.clone(),
+            name: symbol.name.to_owned(),
             hierarchy: hierarchy(symbols, position),
             signature: signature(head.unwrap_or_default()),
-            lines: symbol.lines,
+            lines,
         }))
     }
 }

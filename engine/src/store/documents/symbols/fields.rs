@@ -67,7 +67,19 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Takes a varint of at most five bytes from the front.
+#[inline(always)]
 pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64> {
+    match rest.split_first() {
+        // Nearly all of them, so without a call.
+        Some((byte, behind)) if *byte < 0x80 => {
+            *rest = behind;
+            Ok(u64::from(*byte))
+        }
+        _ => take_long_varint(rest),
+    }
+}
+
+fn take_long_varint(rest: &mut &[u8]) -> Result<u64> {
     let (mut number, mut shift) = (0u64, 0);
     while let Some((byte, behind)) = rest.split_first() {
         *rest = behind;
@@ -84,6 +96,53 @@ pub(super) fn take_varint(rest: &mut &[u8]) -> Result<u64> {
 }
 
 /// Takes a varint that fits 32 bits from the front.
+#[inline(always)]
 pub(super) fn take_number(rest: &mut &[u8]) -> Result<u32> {
-    u32::try_from(take_varint(rest)?).map_err(|_| damaged("has a number out of range"))
+    match rest.split_first() {
+        Some((byte, behind)) if *byte < 0x80 => {
+            *rest = behind;
+            Ok(u32::from(*byte))
+        }
+        _ => take_long_number(rest),
+    }
+}
+
+fn take_long_number(rest: &mut &[u8]) -> Result<u32> {
+    u32::try_from(take_long_varint(rest)?).map_err(|_| damaged("has a number out of range"))
+}
+
+/// Takes the bytes of a column of `count` varints from the front. What they are is not looked at, so that all columns
+/// can be read side by side, without a copy.
+pub(super) fn take_column<'b>(rest: &mut &'b [u8], count: usize) -> Result<&'b [u8]> {
+    let (mut left, mut length) = (count, 0);
+    let (words, _) = rest.as_chunks::<8>();
+    for word in words {
+        // So the last varint ends behind this word.
+        if left <= word.len() {
+            break;
+        }
+        let last_bytes = !u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
+        left -= last_bytes.count_ones() as usize;
+        length += word.len();
+    }
+    let mut behind = rest.get(length..).unwrap_or_default().iter();
+    while left > 0 {
+        let byte = behind.next().ok_or_else(|| damaged("is cut off"))?;
+        left -= usize::from(byte & 0x80 == 0);
+        length += 1;
+    }
+    let (column, behind) = rest
+        .split_at_checked(length)
+        .ok_or_else(|| damaged("is cut off"))?;
+    *rest = behind;
+    Ok(column)
+}
+
+/// How many varints of a column are not 0.
+pub(super) fn count_others_than_0(mut column: &[u8]) -> Result<usize> {
+    let mut count = 0;
+    while !column.is_empty() {
+        count += usize::from(take_varint(&mut column)? != 0);
+    }
+    Ok(count)
 }

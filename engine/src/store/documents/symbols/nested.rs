@@ -12,8 +12,11 @@
 
 use crate::error::Result;
 use crate::store::documents::symbols::fields::{
-    Labels, damaged, put_varint, take_labels, take_number, take_varint,
+    Labels, count_others_than_0, damaged, put_varint, take_column, take_labels, take_number,
+    take_varint,
 };
+use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
+use crate::types::syntax::SymbolSpans;
 use crate::types::{Lines, Span, Symbol};
 
 /// Stands between two names: no byte of UTF-8.
@@ -47,9 +50,8 @@ impl Reference {
         }
     }
 
-    /// Opens a symbol.
-    fn open(&mut self, position: usize, symbol: &Symbol) {
-        let (byte, line) = (symbol.head.end, symbol.lines.first);
+    /// Opens a symbol, whose head ends at `byte`, and which begins on `line`.
+    fn open(&mut self, position: usize, byte: u32, line: u32) {
         self.open.push((position, byte, line));
         (self.byte, self.line) = (byte, line);
     }
@@ -99,6 +101,7 @@ pub(super) fn encode(symbols: &[Symbol]) -> Vec<u8> {
             Some(doc) => 1 + 2 * u64::from(start - doc.end),
             None => 2 + 2 * u64::from(zigzag(symbol.head.end, doc.start)),
         });
+        let name_end = name_end(symbol.name_start, symbol.name.len());
         let numbers = [
             Some(labels.number(symbol) as u64),
             Some(closed),
@@ -107,7 +110,7 @@ pub(super) fn encode(symbols: &[Symbol]) -> Vec<u8> {
             symbol.doc.map(|doc| u64::from(zigzag(doc.start, doc.end))),
             Some(u64::from(zigzag(start, symbol.head.start))),
             Some(u64::from(zigzag(symbol.head.start, symbol.name_start))),
-            Some(u64::from(zigzag(name_end(symbol), symbol.head.end))),
+            Some(u64::from(zigzag(name_end, symbol.head.end))),
             None,
             Some(u64::from(zigzag(reference.line, symbol.lines.first))),
             None,
@@ -115,7 +118,7 @@ pub(super) fn encode(symbols: &[Symbol]) -> Vec<u8> {
         for (column, number) in columns.iter_mut().zip(numbers) {
             number.into_iter().for_each(|it| put_varint(column, it));
         }
-        reference.open(position, symbol);
+        reference.open(position, symbol.head.end, symbol.lines.first);
     }
     while close(&mut reference, &mut tails).is_some() {}
     let [.., tail_bytes, _, tail_lines] = &mut columns;
@@ -133,68 +136,69 @@ pub(super) fn encode(symbols: &[Symbol]) -> Vec<u8> {
 }
 
 /// What the end of a head is measured from.
-fn name_end(symbol: &Symbol) -> u32 {
-    let bytes = u32::try_from(symbol.name.len()).unwrap_or(u32::MAX);
-    symbol.name_start.wrapping_add(bytes)
+fn name_end(name_start: u32, name_bytes: usize) -> u32 {
+    let bytes = u32::try_from(name_bytes).unwrap_or(u32::MAX);
+    name_start.wrapping_add(bytes)
 }
 
 /// The symbols of a body. Whether they suit each other is not looked at.
 ///
 /// # Errors
 /// [`crate::error::Error::Damaged`].
-pub(super) fn decode(body: &[u8]) -> Result<Vec<Symbol>> {
+pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;
     let labels = take_labels(&mut rest)?;
     if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
         return Err(damaged("is cut off"));
     }
-    let label = take_column(&mut rest, count)?;
-    let closed = take_column(&mut rest, count)?;
-    let gaps = take_column(&mut rest, count)?;
-    let comments: Result<Vec<u64>> = (0..count).map(|_| take_varint(&mut rest)).collect();
-    let comments = comments?;
-    let with_comment = comments.iter().filter(|comment| **comment != 0).count();
-    let mut comment_lengths = take_column(&mut rest, with_comment)?.into_iter();
-    let heads = take_column(&mut rest, count)?;
-    let names = take_column(&mut rest, count)?;
-    let head_lengths = take_column(&mut rest, count)?;
-    let tails = take_column(&mut rest, count)?;
-    let lines = take_column(&mut rest, count)?;
-    let tail_lines = take_column(&mut rest, count)?;
-    let mut own_names = rest.split(|byte| *byte == SEPARATOR);
-    let mut symbols: Vec<Symbol> = Vec::with_capacity(count);
+    let mut label = take_column(&mut rest, count)?;
+    let mut closed = take_column(&mut rest, count)?;
+    let mut gaps = take_column(&mut rest, count)?;
+    let mut comments = take_column(&mut rest, count)?;
+    let mut comment_lengths = take_column(&mut rest, count_others_than_0(comments)?)?;
+    let mut heads = take_column(&mut rest, count)?;
+    let mut name_starts = take_column(&mut rest, count)?;
+    let mut head_lengths = take_column(&mut rest, count)?;
+    let mut tails = take_column(&mut rest, count)?;
+    let mut lines = take_column(&mut rest, count)?;
+    let mut tail_lines = take_column(&mut rest, count)?;
+    let mut separators = memchr::memchr_iter(SEPARATOR, rest);
+    let mut is_last_name = false;
+    let mut name_at = 0;
+    let mut symbols = Builder::new(labels, count);
     let mut reference = Reference::new();
-    let close = |reference: &mut Reference, symbols: &mut Vec<Symbol>| {
+    let close = |reference: &mut Reference, symbols: &mut Builder| {
         reference.close(|position, byte, line| {
-            let number = |column: &[u32]| column.get(position).copied().unwrap_or_default();
-            let end = plus(byte, number(&tails));
-            let last = plus(line, number(&tail_lines));
-            if let Some(symbol) = symbols.get_mut(position) {
-                (symbol.span.end, symbol.lines.last) = (end, last);
-            }
-            (end, last)
+            let Some(spans) = symbols.spans_mut(position) else {
+                return (byte, line);
+            };
+            // Until now they were what is left behind the symbols that it holds.
+            let (tail, tail_lines) = (spans.span.end, spans.lines.last);
+            spans.span.end = plus(byte, tail);
+            spans.lines.last = plus(line, tail_lines);
+            (spans.span.end, spans.lines.last)
         })
     };
     for position in 0..count {
-        let number = |column: &[u32]| column.get(position).copied().unwrap_or_default();
-        let (kind, keyword) = labels
-            .get(number(&label) as usize)
-            .ok_or_else(|| damaged("has an unknown label"))?;
-        for _ in 0..number(&closed) {
+        for _ in 0..take_number(&mut closed)? {
             let done = close(&mut reference, &mut symbols);
             done.ok_or_else(|| damaged("closes more symbols than are open"))?;
         }
-        let name = own_names
-            .next()
-            .ok_or_else(|| damaged("has names that end early"))?;
-        let name =
-            std::str::from_utf8(name).map_err(|_| damaged("has names that are not UTF-8"))?;
-        let begin = plus(reference.byte, number(&gaps));
-        let comment = comments.get(position).copied().unwrap_or_default();
+        let name = match separators.next() {
+            Some(separator) => name_at..separator,
+            None if is_last_name => return Err(damaged("has names that end early")),
+            None => {
+                is_last_name = true;
+                name_at..rest.len()
+            }
+        };
+        name_at = name.end + 1;
+        let begin = plus(reference.byte, take_number(&mut gaps)?);
+        let comment = take_varint(&mut comments)?;
         let comment_length = match comment {
             0 => 0,
-            _ => comment_lengths.next().unwrap_or_default(),
+            _ => take_number(&mut comment_lengths)?,
         };
         let distance = comment.saturating_sub(1) / 2;
         let distance = u32::try_from(distance).map_err(|_| damaged("has a number out of range"))?;
@@ -204,52 +208,54 @@ pub(super) fn decode(body: &[u8]) -> Result<Vec<Symbol>> {
         } else {
             begin
         };
-        let head_start = plus(start, number(&heads));
-        let mut symbol = Symbol {
-            kind: *kind,
-            name: name.to_owned(),
-            keyword: keyword.clone(),
-            head: Span {
-                start: head_start,
-                end: 0,
-            },
-            parent: None,
-            doc: None,
-            // Both ends follow when it is closed.
-            span: Span { start, end: start },
-            lines: Lines {
-                first: plus(reference.line, number(&lines)),
-                last: 0,
-            },
-            name_start: plus(head_start, number(&names)),
-        };
-        symbol.head.end = plus(name_end(&symbol), number(&head_lengths));
+        let head_start = plus(start, take_number(&mut heads)?);
+        let name_start = plus(head_start, take_number(&mut name_starts)?);
+        let head_end = plus(
+            name_end(name_start, name.len()),
+            take_number(&mut head_lengths)?,
+        );
         let doc_start = if is_before {
             begin
         } else {
-            plus(symbol.head.end, distance)
+            plus(head_end, distance)
         };
-        symbol.doc = (comment != 0).then_some(Span {
-            start: doc_start,
-            end: plus(doc_start, comment_length),
-        });
-        let parent = reference.open.last().map(|(parent, ..)| *parent);
-        symbol.parent = parent.and_then(|parent| u32::try_from(parent).ok());
-        reference.open(position, &symbol);
-        symbols.push(symbol);
+        let first = plus(reference.line, take_number(&mut lines)?);
+        let parent = reference.open.last();
+        let parent = parent.and_then(|(parent, ..)| u32::try_from(*parent).ok());
+        let spans = SymbolSpans {
+            head: Span {
+                start: head_start,
+                end: head_end,
+            },
+            parent,
+            doc: (comment != 0).then_some(Span {
+                start: doc_start,
+                end: plus(doc_start, comment_length),
+            }),
+            // Both ends follow when it is closed.
+            span: Span {
+                start,
+                end: take_number(&mut tails)?,
+            },
+            lines: Lines {
+                first,
+                last: take_number(&mut tail_lines)?,
+            },
+            name_start,
+        };
+        reference.open(position, head_end, first);
+        symbols.push(take_number(&mut label)?, name, spans)?;
     }
-    if own_names
-        .next()
-        .is_some_and(|name| count > 0 || !name.is_empty())
-    {
+    if separators.next().is_some() || (!is_last_name && !rest.is_empty()) {
         return Err(damaged("goes on behind its names"));
     }
     while close(&mut reference, &mut symbols).is_some() {}
-    Ok(symbols)
-}
-
-fn take_column(rest: &mut &[u8], count: usize) -> Result<Vec<u32>> {
-    (0..count).map(|_| take_number(rest)).collect()
+    // A character that stands alone between two names changes nothing of what they are, and all are checked at once.
+    let names = rest.iter().map(|byte| match *byte {
+        SEPARATOR => b'\n',
+        byte => byte,
+    });
+    symbols.finish(names.collect())
 }
 
 /// From one number to another, modulo 2^32: even ones lie behind it, odd ones before.

@@ -23,9 +23,11 @@ use crate::error::{Error, Result};
 use crate::store::decoder::decode_frame;
 use crate::store::dictionary as raw_dictionary;
 use crate::store::documents::symbols::fields::{
-    Labels, damaged, put_varint, take_labels, take_number,
+    Labels, count_others_than_0, damaged, put_varint, take_column, take_labels, take_number,
 };
 use crate::store::documents::symbols::nested;
+use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
+use crate::types::syntax::SymbolSpans;
 use crate::types::{Lines, Span, Symbol};
 
 const SYMBOLS_VERSION: u8 = 2;
@@ -175,7 +177,7 @@ pub(super) fn dictionary(row: &[u8]) -> Result<Vec<u8>> {
 pub(super) fn decode<'d>(
     row: &[u8],
     dictionary: impl FnOnce() -> Result<&'d [u8]>,
-) -> Result<Vec<Symbol>> {
+) -> Result<StoredSymbols> {
     let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
     let decode_body = match *version {
         SYMBOLS_VERSION => nested::decode,
@@ -208,83 +210,72 @@ pub(super) fn decode<'d>(
     }
 }
 
-fn decode_flat(body: &[u8]) -> Result<Vec<Symbol>> {
+/// The symbols of a body of version 1. Whether they suit each other is not looked at.
+///
+/// # Errors
+/// [`Error::Damaged`].
+fn decode_flat(body: &[u8]) -> Result<StoredSymbols> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;
     let labels = take_labels(&mut rest)?;
     if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
         return Err(damaged("is cut off"));
     }
-    let mut column =
-        || -> Result<Vec<u32>> { (0..count).map(|_| take_number(&mut rest)).collect() };
-    let (label, closed) = (column()?, column()?);
-    let (starts, lengths) = (column()?, column()?);
-    let (line, lines) = (column()?, column()?);
-    let (name, head, head_length) = (column()?, column()?, column()?);
-    let docs = column()?;
-    let mut doc_lengths = Vec::new();
-    for doc in &docs {
-        doc_lengths.push(if *doc == 0 {
-            0
-        } else {
-            take_number(&mut rest)?
-        });
-    }
-    let mut symbols: Vec<Symbol> = Vec::with_capacity(count);
-    let name_lengths: Result<Vec<u32>> = (0..count).map(|_| take_number(&mut rest)).collect();
-    let name_lengths = name_lengths?;
-    let mut names =
-        std::str::from_utf8(rest).map_err(|_| damaged("has names that are not UTF-8"))?;
+    let mut label = take_column(&mut rest, count)?;
+    let mut closed = take_column(&mut rest, count)?;
+    let mut starts = take_column(&mut rest, count)?;
+    let mut lengths = take_column(&mut rest, count)?;
+    let mut line = take_column(&mut rest, count)?;
+    let mut lines = take_column(&mut rest, count)?;
+    let mut name_starts = take_column(&mut rest, count)?;
+    let mut heads = take_column(&mut rest, count)?;
+    let mut head_lengths = take_column(&mut rest, count)?;
+    let mut docs = take_column(&mut rest, count)?;
+    let mut doc_lengths = take_column(&mut rest, count_others_than_0(docs)?)?;
+    let mut name_lengths = take_column(&mut rest, count)?;
+    let mut symbols = Builder::new(labels, count);
     let mut open: Vec<u32> = Vec::new();
-    let (mut at, mut first) = (0, 1);
+    let (mut at, mut first, mut name_at) = (0, 1, 0_usize);
     let far = || damaged("has a symbol beyond any text");
-    for position in 0..count {
-        let number = |column: &[u32]| column.get(position).copied().unwrap_or_default();
-        let (kind, keyword) = labels
-            .get(number(&label) as usize)
-            .ok_or_else(|| damaged("has an unknown label"))?;
-        let left = open.len().checked_sub(number(&closed) as usize);
+    for position in (0u32..).take(count) {
+        let left = open.len().checked_sub(take_number(&mut closed)? as usize);
         open.truncate(left.ok_or_else(|| damaged("closes more symbols than are open"))?);
-        at = plus(at, number(&starts)).ok_or_else(far)?;
-        first = plus(first, number(&line)).ok_or_else(far)?;
+        at = plus(at, take_number(&mut starts)?).ok_or_else(far)?;
+        first = plus(first, take_number(&mut line)?).ok_or_else(far)?;
         let span = |start: u32, length: u32| -> Result<Span> {
             let end = plus(start, length).ok_or_else(far)?;
             Ok(Span { start, end })
         };
-        let doc = match number(&docs).checked_sub(1) {
+        let doc = match take_number(&mut docs)?.checked_sub(1) {
             Some(distance) => {
                 let start = unzigzag(distance, at).ok_or_else(far)?;
-                Some(span(start, number(&doc_lengths))?)
+                Some(span(start, take_number(&mut doc_lengths)?)?)
             }
             None => None,
         };
-        let (own, others) = names
-            .split_at_checked(number(&name_lengths) as usize)
-            .ok_or_else(|| damaged("has names that end early"))?;
-        names = others;
-        symbols.push(Symbol {
-            kind: *kind,
-            name: own.to_owned(),
-            keyword: keyword.clone(),
+        let name = name_at..name_at.saturating_add(take_number(&mut name_lengths)? as usize);
+        name_at = name.end;
+        let spans = SymbolSpans {
             head: span(
-                plus(at, number(&head)).ok_or_else(far)?,
-                number(&head_length),
+                plus(at, take_number(&mut heads)?).ok_or_else(far)?,
+                take_number(&mut head_lengths)?,
             )?,
             parent: open.last().copied(),
             doc,
-            span: span(at, number(&lengths))?,
+            span: span(at, take_number(&mut lengths)?)?,
             lines: Lines {
                 first,
-                last: plus(first, number(&lines)).ok_or_else(far)?,
+                last: plus(first, take_number(&mut lines)?).ok_or_else(far)?,
             },
-            name_start: plus(at, number(&name)).ok_or_else(far)?,
-        });
-        open.push(position as u32);
+            name_start: plus(at, take_number(&mut name_starts)?).ok_or_else(far)?,
+        };
+        symbols.push(take_number(&mut label)?, name, spans)?;
+        open.push(position);
     }
-    if !names.is_empty() {
+    if name_at < rest.len() {
         return Err(damaged("goes on behind its names"));
     }
-    Ok(symbols)
+    symbols.finish(rest.to_vec())
 }
 
 /// From one number to a later one; they ascend.
@@ -311,6 +302,13 @@ fn unzigzag(distance: u32, from: u32) -> Option<u32> {
     } else {
         from.checked_sub(half)
     }
+}
+
+/// These symbols as they come from a body of each version.
+#[cfg(test)]
+pub fn stored_in_each_version(symbols: &[Symbol]) -> [StoredSymbols; 2] {
+    let flat = encode(symbols).and_then(|body| decode_flat(&body));
+    [flat, nested::decode(&nested::encode(symbols))].map(Result::unwrap)
 }
 
 #[cfg(test)]

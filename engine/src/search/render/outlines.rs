@@ -1,0 +1,82 @@
+//! Outlines of the documents that hits are of, each read once for several hits.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::error::Result;
+use crate::store::outline::StoredOutline;
+use crate::types::DocumentId;
+
+/// Bytes of outlines beyond which those that were read before are dropped. That of a program of 100 000 symbols has
+/// some 10 MB, and most requests have no hit of such a one.
+const KEPT_LIMIT_BYTES: usize = 64 << 20;
+
+/// The outlines that were read for a request, by file and id of their documents.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentOutlines {
+    kept: FxHashMap<(usize, DocumentId), Rc<StoredOutline>>,
+    /// Bytes of `kept`.
+    kept_bytes: usize,
+    /// Bytes of all that were read.
+    read_bytes: u64,
+}
+
+impl DocumentOutlines {
+    /// The outline of a document; `read` where it is not kept.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub(crate) fn get(
+        &mut self,
+        document: (usize, DocumentId),
+        read: impl FnOnce() -> Result<StoredOutline>,
+    ) -> Result<Rc<StoredOutline>> {
+        if let Some(outline) = self.kept.get(&document) {
+            return Ok(Rc::clone(outline));
+        }
+        let outline = Rc::new(read()?);
+        let bytes = outline.len_bytes();
+        self.read_bytes = self.read_bytes.saturating_add(bytes as u64);
+        self.kept_bytes = self.kept_bytes.saturating_add(bytes);
+        if self.kept_bytes > KEPT_LIMIT_BYTES {
+            self.kept.clear();
+            self.kept_bytes = bytes;
+        }
+        self.kept.insert(document, Rc::clone(&outline));
+        Ok(outline)
+    }
+
+    /// Bytes of the outlines that were read, one that is kept once.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outline() -> Result<StoredOutline> {
+        let heading = (1, "Tides", 0);
+        Ok(StoredOutline::of_titles([heading]))
+    }
+
+    #[test]
+    fn hits_of_one_document_share_an_outline() {
+        let mut outlines = DocumentOutlines::default();
+        let first = outlines.get((0, DocumentId(1)), outline).unwrap();
+        let bytes = first.len_bytes() as u64;
+        assert!(bytes > 0);
+        assert_eq!(outlines.read_bytes(), bytes);
+        let again = outlines.get((0, DocumentId(1)), || panic!("it is kept"));
+        assert!(Rc::ptr_eq(&first, &again.unwrap()));
+        assert_eq!(outlines.read_bytes(), bytes);
+        // Another one of the file, and one of the same number in another file.
+        for (number, document) in [(2, (0, 2)), (3, (1, 1))] {
+            let (file, id) = document;
+            outlines.get((file, DocumentId(id)), outline).unwrap();
+            assert_eq!(outlines.read_bytes(), number * bytes);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The symbols of a document as they are read: without copies of the texts of each.
+
+use std::ops::Range;
+
+use crate::error::Result;
+use crate::store::documents::symbols::fields::damaged;
+use crate::types::syntax::nesting::SymbolList;
+use crate::types::syntax::{SymbolRef, SymbolSpans};
+use crate::types::{Symbol, SymbolKind};
+
+/// The symbols of a document, in the order in which they begin.
+#[derive(Debug, Default)]
+pub struct StoredSymbols {
+    /// The names of all in their order; there may be a byte between two.
+    names: String,
+    /// Kind and keyword, by number.
+    labels: Vec<(SymbolKind, String)>,
+    entries: Vec<Entry>,
+}
+
+/// A symbol whose label and name are there.
+#[derive(Debug)]
+struct Entry {
+    /// Number of its label.
+    label: u32,
+    /// Bytes of `names`.
+    name_start: u32,
+    name_end: u32,
+    spans: SymbolSpans,
+}
+
+impl StoredSymbols {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Bytes that they take in memory.
+    pub fn len_bytes(&self) -> usize {
+        self.names.len() + size_of_val(&*self.entries)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = SymbolRef<'_>> + ExactSizeIterator {
+        self.entries.iter().map(|entry| self.symbol_of(entry))
+    }
+
+    /// All of them, each with texts of its own.
+    pub fn to_symbols(&self) -> Vec<Symbol> {
+        self.iter().map(|symbol| symbol.to_symbol()).collect()
+    }
+
+    fn symbol_of(&self, entry: &Entry) -> SymbolRef<'_> {
+        // The builder has checked both.
+        let name = self
+            .names
+            .get(entry.name_start as usize..entry.name_end as usize);
+        let label = self.labels.get(entry.label as usize);
+        let (kind, keyword) = label.map_or((SymbolKind::Function, ""), |(kind, keyword)| {
+            (*kind, keyword)
+        });
+        SymbolRef {
+            kind,
+            name: name.unwrap_or_default(),
+            keyword,
+            spans: entry.spans,
+        }
+    }
+}
+
+impl SymbolList for StoredSymbols {
+    fn symbol_at(&self, position: usize) -> Option<SymbolRef<'_>> {
+        let entry = self.entries.get(position)?;
+        Some(self.symbol_of(entry))
+    }
+}
+
+/// Takes symbols in their order.
+#[derive(Debug)]
+pub(super) struct Builder {
+    labels: Vec<(SymbolKind, String)>,
+    entries: Vec<Entry>,
+}
+
+impl Builder {
+    /// For `count` symbols with these labels. The caller has compared the count with the bytes that are left.
+    pub(super) fn new(labels: Vec<(SymbolKind, String)>, count: usize) -> Builder {
+        Builder {
+            labels,
+            entries: Vec::with_capacity(count),
+        }
+    }
+
+    /// Takes the next symbol, whose `name` is there in the names.
+    #[inline]
+    pub(super) fn push(
+        &mut self,
+        label: u32,
+        name: Range<usize>,
+        spans: SymbolSpans,
+    ) -> Result<()> {
+        if label as usize >= self.labels.len() {
+            return Err(damaged("has an unknown label"));
+        }
+        let end_early = |_| damaged("has names that end early");
+        self.entries.push(Entry {
+            label,
+            name_start: u32::try_from(name.start).map_err(end_early)?,
+            name_end: u32::try_from(name.end).map_err(end_early)?,
+            spans,
+        });
+        Ok(())
+    }
+
+    /// Where a symbol that was taken lies.
+    pub(super) fn spans_mut(&mut self, position: usize) -> Option<&mut SymbolSpans> {
+        let entry = self.entries.get_mut(position)?;
+        Some(&mut entry.spans)
+    }
+
+    /// The symbols, which have their names in `names`.
+    pub(super) fn finish(self, names: Vec<u8>) -> Result<StoredSymbols> {
+        let names =
+            String::from_utf8(names).map_err(|_| damaged("has names that are not UTF-8"))?;
+        let is_whole = |entry: &Entry| {
+            names.is_char_boundary(entry.name_start as usize)
+                && names.is_char_boundary(entry.name_end as usize)
+        };
+        if !self.entries.iter().all(is_whole) {
+            return Err(damaged("has names that end early"));
+        }
+        Ok(StoredSymbols {
+            names,
+            labels: self.labels,
+            entries: self.entries,
+        })
+    }
+}

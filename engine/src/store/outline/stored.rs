@@ -1,0 +1,174 @@
+//! The headings of one document as they are read: places and numbers of all, and titles on demand.
+
+use crate::store::outline::open_sections::OpenSections;
+use crate::store::symbols::StoredSymbols;
+use crate::types::syntax::label;
+use crate::types::syntax::nesting::{SymbolList, level_below};
+
+/// The headings of one document, in reading order.
+#[derive(Debug)]
+pub struct StoredOutline {
+    headings: Vec<StoredHeading>,
+    titles: Titles,
+    /// Whether no heading begins before the one before it. Bookmarks of pages may go back in the text.
+    is_ascending: bool,
+}
+
+/// A heading beside its title.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StoredHeading {
+    pub(super) level: u8,
+    /// First byte of the heading.
+    pub(super) start: u32,
+    /// Where the section of a symbol ends; that of another heading goes on.
+    pub(super) end: Option<u32>,
+    /// Position of the nearest heading before it that has a lower level.
+    pub(super) above: Option<u32>,
+    /// Number among the sections directly under that, from 1.
+    pub(super) number: u32,
+}
+
+impl StoredHeading {
+    /// Whether the section of a symbol ends at or before a byte.
+    pub(super) fn has_ended(&self, byte: u32) -> bool {
+        self.end.is_some_and(|end| end <= byte)
+    }
+}
+
+/// Where the titles are.
+#[derive(Debug)]
+enum Titles {
+    /// Of a text: one behind the other, and where each ends.
+    Text { titles: String, ends: Vec<usize> },
+    /// Of a program: the labels of its symbols, one a heading. Of a text without headings: none.
+    Symbols(StoredSymbols),
+}
+
+/// A title in two parts, of which one may be empty. See [`label`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Title<'o> {
+    /// The keyword of a symbol.
+    pub(super) keyword: &'o str,
+    /// The name of a symbol, or all of another title.
+    pub(super) name: &'o str,
+}
+
+impl Title<'_> {
+    /// Both parts as one text.
+    pub(super) fn text(self) -> String {
+        label(self.keyword, self.name)
+    }
+}
+
+impl StoredOutline {
+    /// Of a text: level, title and first byte of each heading.
+    pub fn of_titles<'t>(headings: impl IntoIterator<Item = (u8, &'t str, u32)>) -> StoredOutline {
+        let (mut titles, mut ends) = (String::new(), Vec::new());
+        let headings = headings.into_iter().map(|(level, title, start)| {
+            titles.push_str(title);
+            ends.push(titles.len());
+            (level, start, None)
+        });
+        let headings = numbered(headings);
+        StoredOutline {
+            is_ascending: headings.is_sorted_by_key(|heading| heading.start),
+            headings,
+            titles: Titles::Text { titles, ends },
+        }
+    }
+
+    /// Of a program with these symbols.
+    pub fn of_symbols(symbols: StoredSymbols) -> StoredOutline {
+        let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
+        let headings = symbols.iter().map(|symbol| {
+            let spans = symbol.spans;
+            let parent = spans.parent.and_then(|at| levels.get(at as usize));
+            let level = level_below(parent.copied());
+            levels.push(level);
+            (level, spans.start_with_doc(), Some(spans.span.end))
+        });
+        let headings = numbered(headings);
+        StoredOutline {
+            is_ascending: headings.is_sorted_by_key(|heading| heading.start),
+            headings,
+            titles: Titles::Symbols(symbols),
+        }
+    }
+
+    /// Bytes that it takes in memory.
+    pub fn len_bytes(&self) -> usize {
+        let titles = match &self.titles {
+            Titles::Text { titles, ends } => titles.len() + size_of_val(&**ends),
+            Titles::Symbols(symbols) => symbols.len_bytes(),
+        };
+        titles + size_of_val(&*self.headings)
+    }
+
+    /// The symbols of a program, one a heading; `None` for a text with headings.
+    pub fn symbols(&self) -> Option<&StoredSymbols> {
+        match &self.titles {
+            Titles::Text { .. } => None,
+            Titles::Symbols(symbols) => Some(symbols),
+        }
+    }
+
+    /// The headings in reading order.
+    pub(super) fn headings(&self) -> &[StoredHeading] {
+        &self.headings
+    }
+
+    /// The title of the heading at a position; empty where there is none.
+    pub(super) fn title(&self, position: usize) -> Title<'_> {
+        match &self.titles {
+            Titles::Text { titles, ends } => {
+                let before = position.checked_sub(1).and_then(|before| ends.get(before));
+                let start = before.copied().unwrap_or(0);
+                let end = ends.get(position).copied().unwrap_or(start);
+                Title {
+                    keyword: "",
+                    name: titles.get(start..end).unwrap_or_default(),
+                }
+            }
+            Titles::Symbols(symbols) => {
+                let symbol = symbols.symbol_at(position);
+                Title {
+                    keyword: symbol.map_or("", |symbol| symbol.keyword),
+                    name: symbol.map_or("", |symbol| symbol.name),
+                }
+            }
+        }
+    }
+
+    /// The positions of a heading and of those above it, the innermost first.
+    pub(super) fn with_above(&self, position: usize) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(position), |at| {
+            let heading = self.headings.get(*at)?;
+            heading.above.map(|above| above as usize)
+        })
+    }
+
+    /// How many headings in reading order begin at or before a byte, where none goes back in the text.
+    pub(super) fn begun(&self, byte: u32) -> Option<usize> {
+        let begun = || {
+            self.headings
+                .partition_point(|heading| heading.start <= byte)
+        };
+        self.is_ascending.then(begun)
+    }
+}
+
+/// Finds for each heading, given as level, start and end, the one above and its number.
+fn numbered(headings: impl Iterator<Item = (u8, u32, Option<u32>)>) -> Vec<StoredHeading> {
+    let mut open = OpenSections::default();
+    let headings = headings.map(|(level, start, end)| {
+        let (above, number) = open.push(level);
+        StoredHeading {
+            level,
+            start,
+            end,
+            above,
+            number,
+        }
+    });
+    headings.collect()
+}
