@@ -291,6 +291,38 @@ mod tables {
         );
     }
 
+    /// `lies.py` beside the files tells what is in them.
+    #[test]
+    fn parquet_that_lies_or_is_not_read_is_refused() {
+        for (name, reason, hint) in [
+            ("long-row", "has more than 4096 numbers", "1 to 4096"),
+            (
+                "dictionary",
+                "of 4 bytes claims 2147483647 values",
+                "write the file again",
+            ),
+            (
+                "hadoop",
+                "document\" is compressed with LZ4 in frames of Hadoop",
+                "zstd",
+            ),
+            ("gzip", "with gzip; plain, snappy, zstd and LZ4_RAW", "zstd"),
+            ("brotli", "element\" is compressed with brotli", "zstd"),
+            (
+                "delta",
+                "document\" is encoded as DELTA_BYTE_ARRAY",
+                "dictionaries",
+            ),
+        ] {
+            let path = fixture(&format!("{name}.parquet"));
+            let rows = VectorFile::open(&path, None, 1 << 20);
+            let error = rows.and_then(Iterator::collect::<Result<Vec<Row>, _>>);
+            let error = error.expect_err(name);
+            assert!(error.message.contains(reason), "{error:?}");
+            assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
+        }
+    }
+
     #[test]
     fn files_of_another_format_are_refused() {
         let feather_1 = [b"FEA1\0\0\0\0".as_slice(), &[0; 20], b"FEA1"].concat();
