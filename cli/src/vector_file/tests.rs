@@ -15,6 +15,11 @@ fn read(path: &Path) -> Result<Vec<Row>, VectorFileError> {
     VectorFile::open(path, None, 1000)?.collect()
 }
 
+/// Of a file with a row for each of five chunks.
+fn in_order(path: &Path) -> Result<Vec<Row>, VectorFileError> {
+    VectorFile::open(path, None, 5)?.collect()
+}
+
 fn error_of(path: &Path) -> VectorFileError {
     read(path).expect_err(&path.display().to_string())
 }
@@ -50,14 +55,14 @@ fn npy(kind: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 #[test]
 fn arrays_of_all_kinds_are_read_in_order() {
     for name in ["f4", "f4-big", "f8", "f2", "version-2", "version-3"] {
-        let rows = read(&fixture(&format!("{name}.npy"))).unwrap();
+        let rows = in_order(&fixture(&format!("{name}.npy"))).unwrap();
         let found: Vec<Vec<f32>> = rows.iter().map(|(_, vector)| vector.clone()).collect();
         assert_eq!(found, vectors(), "{name}");
         let targets = rows.into_iter().map(|(target, _)| target);
         let positions: Vec<VectorTarget> = (0..5).map(VectorTarget::Position).collect();
         assert!(targets.eq(positions), "{name}");
     }
-    let bytes = read(&fixture("i1.npy")).unwrap();
+    let bytes = in_order(&fixture("i1.npy")).unwrap();
     assert_eq!(bytes[4].1, [8.0, -4.0, 2.0, 33.0]);
 }
 
@@ -81,6 +86,7 @@ fn arrays_that_lie_are_refused_with_a_remedy() {
         ("<f4", "(3, 0)", 0, "0 numbers"),
         ("<f4", "(1, 1, 1)", 4, "3 axes"),
         ("<f4", "(5000, 1)", 20_000, "5000 rows, and the .kb 1000"),
+        ("<f4", "(999, 1)", 3996, "999 rows, and the .kb 1000"),
     ] {
         let (_folder, path) = written("a.npy", npy(kind, shape, &vec![0; bytes]));
         let error = error_of(&path);

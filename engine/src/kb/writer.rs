@@ -342,7 +342,8 @@ impl KbWriter {
     /// [`crate::Error::InvalidArgument`], which names the first row that is wrong, from 0, and why: its chunk is not there,
     /// or had an earlier row; its numbers are not finite, all zero (cosine), or not as many as the column has dimensions. Also
     /// for a column that has another metric or model, for a chunk that has a vector already without
-    /// [`NewVectors::replace`], and where there is no row. [`crate::Error::PathNotFound`] when there is no .kb;
+    /// [`NewVectors::replace`], for rows by [`VectorTarget::Position`] that are not as many as the chunks, and where
+    /// there is no row. [`crate::Error::PathNotFound`] when there is no .kb;
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] for the temporary file; as [`KbWriter::commit`].
     pub fn import_vectors(
         &mut self,

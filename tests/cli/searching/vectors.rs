@@ -323,6 +323,13 @@ fn a_wrong_row_is_named_and_nothing_is_imported() {
         .kb(["import", "vectors", "harbour.kb", "many.npy"])
         .expect(2);
     assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    // A document came since the chunks were embedded: whose vector is whose?
+    folder.write("few.npy", npy(&vec![vector(0); chunks.len() - 1]));
+    let told = folder
+        .kb(["import", "vectors", "harbour.kb", "few.npy"])
+        .expect(2);
+    assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    assert!(told.hint().contains("--rows"), "{told:#?}");
     assert_eq!(columns(&folder).len(), 1);
     assert_eq!(state(), before);
     assert!(

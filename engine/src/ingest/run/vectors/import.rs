@@ -174,11 +174,12 @@ fn read(
         .iter()
         .map(|segment| present_rows(segment, column.number))
         .collect();
-    let (mut waiting, mut order, mut replaced) = (None, Vec::new(), 0);
+    let (mut waiting, mut order, mut replaced, mut in_order) = (None, Vec::new(), 0, 0u64);
     let mut progress = Progress::new(Stage::Import);
     for (number, row) in (0u64..).zip(given) {
         let fault = |reason: String| invalid("vectors", format!("row {number}: {reason}"));
         let (target, mut vector) = row?;
+        in_order += u64::from(matches!(target, VectorTarget::Position(_)));
         if is_new && number == 0 {
             column.record.dim = dim_of(&vector).map_err(fault)?;
         }
@@ -229,11 +230,27 @@ fn read(
     let Some(rows) = waiting else {
         return Err(invalid("vectors", "there is no row to import".to_owned()));
     };
+    if in_order > 0 {
+        check_in_order(u64::from(rows.count()), catalog.meta.chunks)?;
+    }
     Ok(Read {
         rows,
         order,
         replaced,
     })
+}
+
+/// Positions mean nothing unless the caller counted the chunks that the file has now, and told it by a row for each.
+fn check_in_order(rows: u64, chunks: u64) -> Result<()> {
+    if rows == chunks {
+        return Ok(());
+    }
+    Err(invalid(
+        "chunks",
+        format!(
+            "there are {rows} rows for the chunks in order, and the file has {chunks} chunks: give one row for each chunk, or name the chunk of each row"
+        ),
+    ))
 }
 
 /// Rows of a segment with a vector in a column.

@@ -201,7 +201,7 @@ fn vectors_come_in_several_imports_and_are_replaced() {
 }
 
 #[test]
-fn chunks_are_named_in_five_ways() {
+fn chunks_are_named_in_four_ways() {
     let file = File::new(3, 3);
     let text = "# Fog\n\nThe horn sounds all night long.\n\n".repeat(120);
     let mut writer = file.writer();
@@ -221,7 +221,10 @@ fn chunks_are_named_in_five_ways() {
     assert!(kb.chunks_in_order(100, 2).unwrap().is_empty());
     let document = "long.md".to_owned();
     let targets = vec![
-        VectorTarget::Position(4),
+        VectorTarget::Chunk {
+            document: document.clone(),
+            index: 1,
+        },
         VectorTarget::Chunk {
             document: document.clone(),
             index: 0,
