@@ -126,6 +126,7 @@ pub fn import_report(name: &str, report: &ImportReport) -> Object {
         .field("chunks", report.chunks)
         .field("dim", report.dim)
         .field("replaced", report.replaced)
+        .field("cut_numbers", report.cut_numbers)
 }
 
 /// A document that was added, and whether it took the place of another one.

@@ -346,9 +346,10 @@ impl Writer {
     /// numpy or another library, read in place where it is float32, or a list of lists. Commits what waits, then all
     /// vectors at once; when a row is wrong, none.
     ///
-    /// Rows are the chunks of the file in order: documents by path, then chunks. `documents` names the document of each
-    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them. Not every chunk
-    /// needs a vector; a document that is changed loses its vectors.
+    /// Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
+    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
+    /// chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
+    /// scale; `cut_numbers` of the report counts numbers beyond it.
     ///
     /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
     /// vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.

@@ -83,8 +83,7 @@ fn rows_of_an_array_are_the_chunks_in_order() {
         ])
         .expect(0);
     let count = chunks.len();
-    let expected =
-        json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0});
+    let expected = json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0, "cut_numbers": 0});
     assert_eq!(told.json_lines(), [expected]);
     for document in ["src/buoy.py", "docs/guide.md", "site/index.html"] {
         let query = json!(vector(number_of(&chunks, document))).to_string();

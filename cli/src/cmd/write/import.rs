@@ -135,5 +135,16 @@ fn show(
         plural(report.rows, "vector"),
         report.dim,
         plural(report.chunks, "chunk"),
-    ))
+    ))?;
+    let numbers = report.rows.saturating_mul(u64::from(report.dim));
+    // One in 10 000 of a first import lies there by design, and as many of more vectors like them, by chance more.
+    if report.cut_numbers > numbers / 1000 {
+        output.warning(&format!(
+            "{} of {} lie beyond the scale of the column, which its first import decided, and were cut to it",
+            count(report.cut_numbers),
+            plural(numbers, "number"),
+        ));
+        output.hint("import longer vectors into a column of their own: --name NAME");
+    }
+    Ok(())
 }

@@ -100,6 +100,7 @@ fn import(
         chunks: change.catalog.meta.chunks,
         dim: column.record.dim,
         replaced: read.replaced,
+        cut_numbers: read.rows.cut_numbers(),
     };
     if options.make_default {
         columns.default = column.number;
@@ -219,7 +220,7 @@ fn read(
             number: rows.count(),
             norm: norm as f32,
         });
-        rows.push(&vector, &mut || reporter.tick())?;
+        rows.push(&vector)?;
         progress.files_done += 1;
         if number % ROWS_PER_REPORT == 0 {
             reporter.report(progress)?;

@@ -530,11 +530,12 @@ fn later_vectors_keep_the_range_of_the_first() {
         .map(|number| (number, random(number, DIM)))
         .collect();
     let options = NewVectors::new("m").metric(Metric::Dot);
-    file.import(&options, &short).unwrap();
+    assert_eq!(file.import(&options, &short).unwrap().cut_numbers, 0);
     let scale = || file.kb().vectors_of("m").unwrap().blocks[0].scale;
     let before = scale();
     let long = vec![(11, vec![50.0; DIM])];
-    file.import(&options, &long).unwrap();
+    let report = file.import(&options, &long).unwrap();
+    assert_eq!(report.cut_numbers, DIM as u64);
     assert_eq!(scale(), before);
     file.sound();
 }
