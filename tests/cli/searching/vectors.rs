@@ -430,6 +430,48 @@ fn columns_are_listed_chosen_and_removed() {
 }
 
 #[test]
+fn a_rebuild_says_which_columns_it_loses() {
+    let (folder, chunks) = with_chunks();
+    folder.write("own.npy", all(&chunks));
+    folder
+        .kb(["import", "vectors", "harbour.kb", "own.npy"])
+        .expect(0);
+    let codec = folder
+        .kb(["index", "harbour", "--vectors", "i4", "--json"])
+        .expect(2);
+    assert!(codec.stderr.contains("kb seal"), "{codec:#?}");
+    let told = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    let warning = "warning: 1 column of imported vectors went with the rebuild: own\n";
+    assert!(told.stderr.contains(warning), "{told:#?}");
+    let again = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    assert!(!again.stderr.contains("warning"), "{again:#?}");
+}
+
+#[test]
+fn numbers_beyond_the_scale_of_a_column_are_told() {
+    let (folder, chunks) = with_chunks();
+    folder.write("own.jsonl", lines(&chunks[..1], vector));
+    let import = || {
+        folder
+            .kb([
+                "import",
+                "vectors",
+                "harbour.kb",
+                "own.jsonl",
+                "--metric",
+                "dot",
+            ])
+            .expect(0)
+    };
+    assert_eq!(import().stderr, "");
+    let long = |number| vector(number).into_iter().map(|x| x * 9.0).collect();
+    folder.write("own.jsonl", lines(&chunks[1..2], long));
+    let told = import();
+    let expected = "warning: 1 of 8 numbers lie beyond the scale of the column";
+    assert!(told.stderr.contains(expected), "{told:#?}");
+}
+
+#[test]
 fn a_wrong_vector_of_a_search_says_what_is_wanted() {
     let (folder, chunks) = with_chunks();
     folder.write("own.npy", all(&chunks));

@@ -524,6 +524,28 @@ fn stored_vectors_are_lent_by_their_column() {
 }
 
 #[test]
+fn a_file_that_is_built_anew_names_the_columns_it_lost() {
+    let file = File::new(4, 4);
+    file.import(&NewVectors::new("a"), &vectors(4)).unwrap();
+    file.import(&NewVectors::new("b"), &vectors(4)).unwrap();
+    let folder = file.folder.path().join("sources");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("more.md"), "# More\n").unwrap();
+    let index = |options: crate::IndexOptions| {
+        let sources = std::slice::from_ref(&folder);
+        file.writer()
+            .index(sources, &options, &mut Progress::ignore)
+    };
+    let options = crate::IndexOptions::new();
+    assert_eq!(index(options.clone()).unwrap().lost_columns, [""; 0]);
+    assert_eq!(file.kb().vector_columns().unwrap().len(), 3);
+    let report = index(options.clone().rebuild(true)).unwrap();
+    assert_eq!(report.lost_columns, ["a", "b"]);
+    assert_eq!(file.kb().vector_columns().unwrap().len(), 1);
+    assert_eq!(index(options.rebuild(true)).unwrap().lost_columns, [""; 0]);
+}
+
+#[test]
 fn later_vectors_keep_the_range_of_the_first() {
     let file = File::new(12, 12);
     let short: Vec<_> = (0..10)
