@@ -101,7 +101,7 @@ fn arrays_that_lie_are_refused_with_a_remedy() {
 #[test]
 fn lines_name_chunks_in_each_way_that_kb_prints() {
     let text = "\u{feff}{\"document\": \"a.md\", \"chunk\": 3, \"vector\": [1, 2.5]}\n\n\
-        {\"document\": \"a.md\", \"chunk\": \"docs/a.md#4\", \"text\": \"x\", \"vector\": [1, 2]}\r\n\
+        {\"document\": \"a.md\", \"chunk\": \"a.md#4\", \"lines\": null, \"text\": \"x\", \"vector\": [1, 2]}\r\n\
         {\"document\": \"a.md\", \"span\": [0, 10], \"vector\": [1, 2]}\n\
         {\"document\": \"a.md\", \"lines\": [1, 2], \"vector\": [1, 2]}\n\
         {\"document\": \"b.md\", \"vector\": [1e300, -2]}";
@@ -152,6 +152,18 @@ fn a_wrong_line_is_named_by_line_and_row() {
         (
             "{\"document\": \"a\", \"chunk\": 4294967296, \"vector\": [1, 2]}",
             "`chunk`",
+        ),
+        (
+            "{\"document\": \"a\", \"chunk\": \"b#0\", \"vector\": [1, 2]}",
+            "`chunk` is one of \"b\", and `document` is \"a\"",
+        ),
+        (
+            "{\"document\": \"a\", \"chunk\": 0, \"span\": [0, 1], \"vector\": [1, 2]}",
+            "exclude each other",
+        ),
+        (
+            "{\"document\": \"a\", \"lines\": [1, 1], \"span\": [0, 1], \"vector\": [1, 2]}",
+            "exclude each other",
         ),
         (
             "{\"document\": \"a\", \"span\": [1], \"vector\": [1, 2]}",
@@ -314,6 +326,8 @@ mod tables {
             ),
             ("gzip", "with gzip; plain, snappy, zstd and LZ4_RAW", "zstd"),
             ("brotli", "element\" is compressed with brotli", "zstd"),
+            ("foreign", "`chunk` is one of \"b.md\"", "columns"),
+            ("both", "`chunk` and `start`, `end` exclude", "columns"),
             (
                 "delta",
                 "document\" is encoded as DELTA_BYTE_ARRAY",
