@@ -349,6 +349,8 @@ fn vectors_of_a_chunk_are_replaced_only_when_asked() {
         .kb(["import", "vectors", "harbour.kb", "own.npy", "--json"])
         .expect(2);
     assert_eq!(refused.error_code(), "INVALID_ARGUMENT");
+    let refused = folder.kb(["import", "vectors", "harbour.kb", "own.npy"]);
+    assert!(refused.expect(2).hint().contains("--replace"));
     let other = folder
         .kb([
             "import",
@@ -414,9 +416,11 @@ fn columns_are_listed_chosen_and_removed() {
         .kb(["vectors", "harbour.kb", "--default", "owl"])
         .expect(2);
     assert!(wrong.hint().contains("kb vectors"), "{wrong:#?}");
-    folder
+    assert!(wrong.stderr.contains("error: --default: "), "{wrong:#?}");
+    let wrong = folder
         .kb(["vectors", "harbour.kb", "--remove", "built-in"])
         .expect(2);
+    assert!(wrong.stderr.contains("error: --remove: "), "{wrong:#?}");
     let removed = folder
         .kb(["vectors", "harbour.kb", "--remove", "own"])
         .expect(0);

@@ -101,12 +101,20 @@ fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
             Failure::new(error.code(), message, Some(hint))
         }
         // It speaks of rows; whose they are stands only here.
-        Error::InvalidArgument { reason, .. } => {
+        Error::InvalidArgument { argument, reason } => {
             let message = format!("{}: {reason}", source.display());
-            let hint = format!(
-                "nothing was imported; `kb get -f {} '*' --format chunks --json` names the chunks",
-                shell_word(file)
-            );
+            let remedy = match *argument {
+                "replace" => {
+                    "--replace puts the new vectors in place of those that are there".to_owned()
+                }
+                "chunks" => format!(
+                    "`kb get -f {} '*' --format chunks --json` names the chunks",
+                    shell_word(file)
+                ),
+                _ => "correct the vector, or leave its row out and name the chunks of the others"
+                    .to_owned(),
+            };
+            let hint = format!("nothing was imported; {remedy}");
             Failure::new(error.code(), message, Some(hint))
         }
         _ => {

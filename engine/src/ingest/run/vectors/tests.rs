@@ -260,6 +260,19 @@ fn chunks_are_named_in_four_ways() {
         vec![(only, random(0, DIM))],
     );
     assert!(error.unwrap_err().to_string().contains("name the chunk"));
+    let empty = VectorTarget::Document("empty.md".to_owned());
+    let error = import(
+        &mut writer,
+        &NewVectors::new("n"),
+        vec![(empty, random(0, DIM))],
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "row 0: \"empty.md\" has no chunks, so it can have no vector: leave the row out"
+        ),
+        "{error}"
+    );
     // All chunks of one long line have the same lines.
     let line = "The horn sounds all night long. ".repeat(300);
     writer.add_bytes("one.txt", line.as_bytes()).unwrap();

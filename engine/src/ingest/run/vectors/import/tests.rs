@@ -59,7 +59,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &cosine,
             last(document(5), with(2, f32::NAN)),
-            "row 3: number 2 is NaN",
+            "vectors: row 3: number 2 is NaN",
         ),
         (
             &dot,
@@ -114,7 +114,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &cosine,
             last(document(77), good()),
-            "row 3: no document \"d0077.txt\"",
+            "chunks: row 3: no document \"d0077.txt\"",
         ),
         (
             &cosine,
@@ -140,7 +140,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &NewVectors::new("old"),
             last(document(5), good()),
-            "row 0: its chunk has a vector in \"old\" already",
+            "replace: row 0: its chunk has a vector in \"old\" already",
         ),
         (
             &NewVectors::new("old").metric(Metric::L2),
@@ -150,7 +150,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &NewVectors::new("old").model("x"),
             last(document(5), good()),
-            "model: \"x\" given",
+            "model: \"x\" given; \"old\" has no name of a model: leave it out, import",
         ),
         (
             &NewVectors::new(""),
