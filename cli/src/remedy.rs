@@ -75,7 +75,7 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     ("ROOT_VANISHED", |_, _| {
         Some("is it mounted? --prune removes its documents".to_owned())
     }),
-    ("FILE_TOO_LARGE", no_remedy),
+    ("FILE_TOO_LARGE", renumber_columns),
     ("ENCRYPTED", |_, _| {
         Some("save it without a password, then run the command again".to_owned())
     }),
@@ -178,16 +178,35 @@ fn for_argument(error: &Error, command: &Command<'_>) -> Option<String> {
         Error::InvalidArgument {
             argument: "vectors",
             ..
-        } if command.verb.starts_with("kb seal") => {
-            Some("`kb index --rebuild` writes the file anew from its sources".to_owned())
-        }
+        } if command.verb.starts_with("kb seal") => Some(
+            "`kb index --rebuild` writes the file anew from its sources, without imported columns"
+                .to_owned(),
+        ),
         Error::InvalidArgument {
             argument: "vectors",
             ..
-        } => Some("--rebuild writes the file anew".to_owned()),
+        } => {
+            let file = shell_word(command.file);
+            Some(format!(
+                "`kb seal {file} --vectors i4` turns i8 into i4 and keeps imported columns; --rebuild writes the file anew, without them"
+            ))
+        }
         Error::InvalidArgument {
             argument: "root", ..
         } => Some("`--root NAME` takes one of its roots".to_owned()),
+        _ => None,
+    }
+}
+
+/// Numbers of columns are never given twice, but in a file that is written anew.
+fn renumber_columns(error: &Error, command: &Command<'_>) -> Option<String> {
+    match error {
+        Error::TooMany { what, .. } if what.starts_with("columns of vectors") => {
+            let file = shell_word(command.file);
+            Some(format!(
+                "`kb seal {file}` numbers the columns that are left anew"
+            ))
+        }
         _ => None,
     }
 }
@@ -393,6 +412,25 @@ mod tests {
         assert_eq!(told.unwrap(), "`--folder src`");
         assert_eq!(remedy(&["a", "b"]), "`kb get a`; the nearest: a, b");
         assert_eq!(remedy(&[]), "`kb ls -f a.kb` lists what is there");
+    }
+
+    #[test]
+    fn a_file_out_of_columns_and_another_codec_offer_kb_seal() {
+        let full = Error::TooMany {
+            what: "columns of vectors that were ever imported",
+            count: 127,
+            limit: 126,
+        };
+        let verb = "kb import vectors a.kb";
+        let told = remedy(&full, verb, Path::new("a.kb")).unwrap();
+        assert!(told.starts_with("`kb seal a.kb`"), "{told}");
+        let codec = Error::InvalidArgument {
+            argument: "vectors",
+            reason: "the file has i8 and not i4".to_owned(),
+        };
+        let told = remedy(&codec, "kb index", Path::new("a.kb")).unwrap();
+        assert!(told.starts_with("`kb seal a.kb --vectors i4`"), "{told}");
+        assert!(told.contains("--rebuild"), "{told}");
     }
 
     #[test]

@@ -941,7 +941,7 @@ typedef struct {
     int32_t vectors;
     // Larger files are left out, bytes; 0: 16 MiB.
     uint64_t max_file_bytes;
-    // Not 0: reads every file anew.
+    // Not 0: reads every file anew; columns of imported vectors are lost.
     int32_t rebuild;
     // Not 0: compares contents where size and time are the same.
     int32_t force_hash;

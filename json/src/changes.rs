@@ -81,6 +81,7 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
         .field("text_bytes", report.text_bytes)
         .field("file_bytes", file_bytes)
         .field("model_before", report.model_before.as_deref())
+        .field("lost_columns", report.lost_columns.clone())
         .field(
             "missed_recall",
             report.missed_recall.map(|missed| f64::from(missed.reached)),
@@ -126,6 +127,7 @@ pub fn import_report(name: &str, report: &ImportReport) -> Object {
         .field("chunks", report.chunks)
         .field("dim", report.dim)
         .field("replaced", report.replaced)
+        .field("cut_numbers", report.cut_numbers)
 }
 
 /// A document that was added, and whether it took the place of another one.

@@ -269,7 +269,7 @@ impl Writer {
     /// which also has what waited; readers see it when it is whole.
     ///
     /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
-    /// every file anew, `force_hash` compares contents where size and time are the same, `prune` removes the documents
+    /// every file anew and loses imported vectors (`lost_columns` of the report), `force_hash` compares contents where size and time are the same, `prune` removes the documents
     /// of folders that are gone, `root` says which root of the file the folder is. `min_recall`, 0.5 to 1, is the share of the ten nearest chunks
     /// that searches by meaning shall find. Ctrl-C leaves the file as it was.
     #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None))]
@@ -346,9 +346,10 @@ impl Writer {
     /// numpy or another library, read in place where it is float32, or a list of lists. Commits what waits, then all
     /// vectors at once; when a row is wrong, none.
     ///
-    /// Rows are the chunks of the file in order: documents by path, then chunks. `documents` names the document of each
-    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them. Not every chunk
-    /// needs a vector; a document that is changed loses its vectors.
+    /// Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
+    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
+    /// chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
+    /// scale; `cut_numbers` of the report counts numbers beyond it.
     ///
     /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
     /// vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.

@@ -23,7 +23,7 @@ def rows(dtype: str = "float32") -> numpy.ndarray:
 def imported(path: Path) -> Path:
     with kbfile.open(path, "a") as writer:
         report = writer.import_vectors("own", rows(), model="mine", default=True)
-    assert (report.rows, report.chunks, report.dim, report.replaced) == (5, 5, 8, 0)
+    assert (report.rows, report.chunks, report.dim, report.replaced, report.cut_numbers) == (5, 5, 8, 0, 0)
     return path
 
 
@@ -103,6 +103,7 @@ def test_what_is_wrong_is_named_and_nothing_imported(path: Path) -> None:
             ({"vectors": nan}, "row 3"),
             ({"vectors": numpy.zeros((5, 8), "float32")}, "row 0"),
             ({"vectors": numpy.ones((6, 8), "float32")}, "row 5|6"),
+            ({"vectors": rows()[:4]}, "4 rows for the chunks in order, and the file has 5"),
             ({"vectors": numpy.ones((5, 4097), "float32")}, "4097"),
             ({"vectors": numpy.ones(5, "float32")}, "axes"),
             ({"vectors": rows(), "documents": NAMES[:4]}, "4 given, and 5 vectors"),

@@ -26,10 +26,11 @@ pub(crate) enum ImportAction {
 /// Import vectors of any embedding model into a column of the file, to be searched by `kb search --vector`
 ///
 /// SOURCE has one vector a row and is read in parts, however large it is. All rows come in one step or none:
-/// interrupting the command, or a row that is wrong, leaves the file as it was. Not every chunk needs a vector.
+/// interrupting the command, or a row that is wrong, leaves the file as it was. Rows that name their chunks may be fewer
+/// than the chunks. The first import of a column decides its scale; numbers beyond it are cut, and a warning says so.
 ///
 /// An .npy file has the shape [rows, dim], of f2, f4, f8 or i1 in C order: its rows are the chunks of the file in
-/// order (documents by path, then chunks), or --rows names them. A line of a .jsonl file is
+/// order, one for each (documents by path, then chunks), or --rows names them. A line of a .jsonl file is
 /// {"document": "a.md", "chunk": 0, "vector": [0.1, 0.2]}; in place of "chunk" there may be "span" (bytes) or
 /// "lines". A .parquet, .arrow or .feather file has the columns document, chunk or start and end, and vector.
 /// `kb get GLOB --format chunks --json` prints the texts to embed with these names.

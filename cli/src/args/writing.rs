@@ -115,7 +115,9 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) root: Option<String>,
 
-    /// Read every file again and rewrite the whole .kb file
+    /// Read every file again and rewrite the whole .kb file; columns of imported vectors are lost
+    ///
+    /// `kb seal` rewrites a file, also with another --vectors codec, and keeps them.
     #[arg(long)]
     pub(crate) rebuild: bool,
 

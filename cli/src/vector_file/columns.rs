@@ -47,9 +47,14 @@ pub(super) fn locate(path: &Path, schema: &Schema) -> Result<Vec<usize>, VectorF
         of_type("document", is_text)?,
         of_type("vector", is_vectors)?,
     ];
+    let has_span = found("start").is_some() || found("end").is_some();
+    if found("chunk").is_some() && has_span {
+        let reason = "its columns `chunk` and `start`, `end` exclude each other";
+        return Err(VectorFileError::new(path, reason, WANTED));
+    }
     if found("chunk").is_some() {
         places.push(of_type("chunk", |kind| kind.is_integer() || is_text(kind))?);
-    } else if found("start").is_some() || found("end").is_some() {
+    } else if has_span {
         places.push(of_type("start", DataType::is_integer)?);
         places.push(of_type("end", DataType::is_integer)?);
     }
@@ -111,7 +116,7 @@ impl Batch {
         };
         let target = if let Some(chunks) = column("chunk") {
             let index = match text_at(chunks, at) {
-                Some(name) => chunk_number(name).ok_or("its `chunk` does not end in #NUMBER")?,
+                Some(name) => chunk_number(name, &document)?,
                 None => number("chunk")?,
             };
             VectorTarget::Chunk { document, index }

@@ -28,11 +28,12 @@ pub(crate) struct VectorFile {
 
 impl VectorFile {
     /// Opens `path`; `names` is a file with the chunk of each row, for a file that has no names of its own. No more
-    /// than `most` rows are read.
+    /// rows are read than there are `chunks`, and as many where rows have no names: with fewer, the file is another
+    /// one than was embedded, and each vector might come to the wrong chunk.
     pub(crate) fn open(
         path: &Path,
         names: Option<&Path>,
-        most: u64,
+        chunks: u64,
     ) -> Result<VectorFile, VectorFileError> {
         let format = Format::of(path)?;
         if let (Some(_), false) = (names, format == Format::Npy) {
@@ -56,18 +57,25 @@ impl VectorFile {
             Format::JsonLines => (Box::new(JsonLines::new(path, file).with_vectors()), None),
             #[cfg(feature = "parquet")]
             Format::Parquet => {
-                let rows = ParquetRows::new(path, file, most)?;
+                let rows = ParquetRows::new(path, file, chunks)?;
                 let total = rows.rows();
                 (Box::new(rows), Some(total))
             }
             #[cfg(feature = "parquet")]
             Format::Arrow => (Box::new(ArrowRows::new(path, file)?), None),
         };
-        if let Some(total) = total.filter(|total| *total > most) {
+        let is_in_order = format == Format::Npy && names.is_none();
+        let fits = |total: u64| total == chunks || (total < chunks && !is_in_order);
+        if let Some(total) = total.filter(|total| !fits(*total)) {
+            let hint = if is_in_order {
+                "give one row for each chunk; with --rows FILE.jsonl, which names the chunk of each row, there may be fewer"
+            } else {
+                "a chunk has one vector in a column; there may be fewer rows than chunks"
+            };
             return Err(VectorFileError::new(
                 path,
-                format!("it has {total} rows, and the .kb {most} chunks"),
-                "give one row for each chunk, or fewer with the name of each",
+                format!("it has {total} rows, and the .kb {chunks} chunks"),
+                hint,
             ));
         }
         Ok(VectorFile {

@@ -1,7 +1,7 @@
 //! Parquet files, read some rows at a time.
 //!
-//! A file is a small thing that can unfold: a page of some bytes may stand for 2^31 equal numbers. So the pages of
-//! the vectors are counted, by their headers, before any of them is decoded.
+//! A file is a small thing that can unfold: a page of some bytes may stand for 2^31 equal numbers, of one row. So
+//! all pages are looked at before any is decoded.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -14,13 +14,11 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use parquet::column::page::PageReader;
-use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::columns::{Batch, locate};
 use super::error::VectorFileError;
-use super::row::{MAX_DIM, Row};
+use super::parquet_pages::check_group;
+use super::row::Row;
 use super::unwinding::{damaged, guarded};
 
 /// Bytes of what a file says of its columns.
@@ -134,21 +132,20 @@ fn open(path: &Path, file: File, most: u64) -> Result<ParquetRows, VectorFileErr
             .and_then(|count| rows.checked_add(count))
             .ok_or_else(|| damaged(path, "it claims a negative number of rows"))?;
     }
+    let columns = ProjectionMask::roots(metadata.metadata().file_metadata().schema_descr(), places);
     let file = Arc::new(file);
-    let mut numbers = 0u64;
+    let mut longest = 1;
     // More rows than there may be are refused by their number; nothing is looked at then.
     if rows <= most {
         for group in groups {
-            numbers = numbers.saturating_add(count_numbers(path, &file, group)?);
+            longest = longest.max(check_group(path, &file, group, &columns)?);
         }
     }
-    let dim = numbers.checked_div(rows).unwrap_or(1).max(1);
-    let batch = (BATCH_NUMBERS / dim).clamp(1, BATCH_ROWS);
+    let batch = (BATCH_NUMBERS / longest).clamp(1, BATCH_ROWS);
     let file = file
         .try_clone()
         .map_err(|error| VectorFileError::io(path, &error))?;
     let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
-    let columns = ProjectionMask::roots(builder.parquet_schema(), places);
     let batches = builder
         .with_projection(columns)
         .with_batch_size(usize::try_from(batch).unwrap_or(1))
@@ -173,40 +170,4 @@ fn viewed(schema: &Schema) -> Vec<Field> {
         }
     });
     fields.collect()
-}
-
-/// How many numbers the pages of the vectors have, by their headers.
-fn count_numbers(
-    path: &Path,
-    file: &Arc<File>,
-    group: &RowGroupMetaData,
-) -> Result<u64, VectorFileError> {
-    let is_vector = |column: &&parquet::file::metadata::ColumnChunkMetaData| {
-        let parts = column.column_path().parts();
-        parts.first().is_some_and(|root| root == "vector")
-    };
-    let Some(column) = group.columns().iter().find(is_vector) else {
-        return Err(damaged(path, "a group of rows has no vectors"));
-    };
-    let wrong = |error| damaged(path, error);
-    let rows = usize::try_from(group.num_rows()).unwrap_or(0);
-    let mut pages =
-        SerializedPageReader::new(Arc::clone(file), column, rows, None).map_err(wrong)?;
-    let most = (rows as u64).saturating_mul(MAX_DIM as u64);
-    let mut numbers = 0u64;
-    while let Some(page) = pages.peek_next_page().map_err(wrong)? {
-        if !page.is_dict {
-            let levels = page.num_levels.or(page.num_rows).unwrap_or(0);
-            numbers = numbers.saturating_add(levels as u64);
-        }
-        if numbers > most {
-            return Err(VectorFileError::new(
-                path,
-                format!("its vectors have more than {MAX_DIM} numbers on average"),
-                "a vector has 1 to 4096 numbers",
-            ));
-        }
-        pages.skip_next_page().map_err(wrong)?;
-    }
-    Ok(numbers)
 }

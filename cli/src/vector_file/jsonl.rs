@@ -2,7 +2,7 @@
 //!
 //! A chunk is named as `kb get --format chunks --json` prints it, so that such lines with a `vector` added to each
 //! are a file of vectors: `{"document": "a.md", "chunk": 3, "vector": [...]}`. In place of `chunk` there may be
-//! `span` (bytes) or `lines`; a document of one chunk needs neither.
+//! `span` (bytes) or `lines`; a document of one chunk needs none of them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -144,15 +144,19 @@ fn target(object: &Map<String, Value>) -> Result<VectorTarget, String> {
         Some(_) => return Err("`document` is no text".to_owned()),
         None => return Err("it has no `document`".to_owned()),
     };
-    if let Some(chunk) = object.get("chunk") {
+    let given = |name: &str| object.get(name).filter(|value| !value.is_null());
+    let ways = ["chunk", "span", "lines"];
+    if ways.into_iter().filter_map(given).count() > 1 {
+        return Err("`chunk`, `span` and `lines` exclude each other".to_owned());
+    }
+    if let Some(chunk) = given("chunk") {
         let index = match chunk {
-            Value::String(name) => chunk_number(name),
-            number => whole(number),
+            Value::String(name) => chunk_number(name, &document)?,
+            number => whole(number).ok_or("`chunk` is no number of a chunk")?,
         };
-        let index = index.ok_or("`chunk` is no number of a chunk, such as 3 or \"a.md#3\"")?;
         return Ok(VectorTarget::Chunk { document, index });
     }
-    if let Some(span) = object.get("span") {
+    if let Some(span) = given("span") {
         let (start, end) = pair(span).ok_or("`span` is not [start, end] in bytes")?;
         return Ok(VectorTarget::Span {
             document,
@@ -160,7 +164,7 @@ fn target(object: &Map<String, Value>) -> Result<VectorTarget, String> {
             end,
         });
     }
-    if let Some(lines) = object.get("lines") {
+    if let Some(lines) = given("lines") {
         let (first, last) = pair(lines).ok_or("`lines` is not [first, last]")?;
         return Ok(VectorTarget::Lines {
             document,
@@ -171,10 +175,17 @@ fn target(object: &Map<String, Value>) -> Result<VectorTarget, String> {
     Ok(VectorTarget::Document(document))
 }
 
-/// `3` of `docs/a.md#3`.
-pub(super) fn chunk_number(name: &str) -> Option<u32> {
-    let (_, number) = name.rsplit_once('#')?;
-    number.parse().ok()
+/// `3` of `docs/a.md#3`, a chunk of the document `docs/a.md`.
+pub(super) fn chunk_number(name: &str, document: &str) -> Result<u32, String> {
+    let parts = name.rsplit_once('#');
+    let number = parts.and_then(|(of, number)| Some((of, number.parse().ok()?)));
+    match number {
+        Some((of, number)) if of == document => Ok(number),
+        Some((of, _)) => Err(format!(
+            "`chunk` is one of {of:?}, and `document` is {document:?}"
+        )),
+        None => Err("`chunk` is no number of a chunk, such as 3 or \"a.md#3\"".to_owned()),
+    }
 }
 
 fn whole(value: &Value) -> Option<u32> {

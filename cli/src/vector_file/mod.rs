@@ -16,6 +16,8 @@ mod jsonl;
 mod npy;
 mod npy_header;
 mod one_vector;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
 mod row;
 #[cfg(feature = "parquet")]
 mod unwinding;

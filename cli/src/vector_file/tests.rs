@@ -15,6 +15,11 @@ fn read(path: &Path) -> Result<Vec<Row>, VectorFileError> {
     VectorFile::open(path, None, 1000)?.collect()
 }
 
+/// Of a file with a row for each of five chunks.
+fn in_order(path: &Path) -> Result<Vec<Row>, VectorFileError> {
+    VectorFile::open(path, None, 5)?.collect()
+}
+
 fn error_of(path: &Path) -> VectorFileError {
     read(path).expect_err(&path.display().to_string())
 }
@@ -50,14 +55,14 @@ fn npy(kind: &str, shape: &str, data: &[u8]) -> Vec<u8> {
 #[test]
 fn arrays_of_all_kinds_are_read_in_order() {
     for name in ["f4", "f4-big", "f8", "f2", "version-2", "version-3"] {
-        let rows = read(&fixture(&format!("{name}.npy"))).unwrap();
+        let rows = in_order(&fixture(&format!("{name}.npy"))).unwrap();
         let found: Vec<Vec<f32>> = rows.iter().map(|(_, vector)| vector.clone()).collect();
         assert_eq!(found, vectors(), "{name}");
         let targets = rows.into_iter().map(|(target, _)| target);
         let positions: Vec<VectorTarget> = (0..5).map(VectorTarget::Position).collect();
         assert!(targets.eq(positions), "{name}");
     }
-    let bytes = read(&fixture("i1.npy")).unwrap();
+    let bytes = in_order(&fixture("i1.npy")).unwrap();
     assert_eq!(bytes[4].1, [8.0, -4.0, 2.0, 33.0]);
 }
 
@@ -81,6 +86,7 @@ fn arrays_that_lie_are_refused_with_a_remedy() {
         ("<f4", "(3, 0)", 0, "0 numbers"),
         ("<f4", "(1, 1, 1)", 4, "3 axes"),
         ("<f4", "(5000, 1)", 20_000, "5000 rows, and the .kb 1000"),
+        ("<f4", "(999, 1)", 3996, "999 rows, and the .kb 1000"),
     ] {
         let (_folder, path) = written("a.npy", npy(kind, shape, &vec![0; bytes]));
         let error = error_of(&path);
@@ -95,7 +101,7 @@ fn arrays_that_lie_are_refused_with_a_remedy() {
 #[test]
 fn lines_name_chunks_in_each_way_that_kb_prints() {
     let text = "\u{feff}{\"document\": \"a.md\", \"chunk\": 3, \"vector\": [1, 2.5]}\n\n\
-        {\"document\": \"a.md\", \"chunk\": \"docs/a.md#4\", \"text\": \"x\", \"vector\": [1, 2]}\r\n\
+        {\"document\": \"a.md\", \"chunk\": \"a.md#4\", \"lines\": null, \"text\": \"x\", \"vector\": [1, 2]}\r\n\
         {\"document\": \"a.md\", \"span\": [0, 10], \"vector\": [1, 2]}\n\
         {\"document\": \"a.md\", \"lines\": [1, 2], \"vector\": [1, 2]}\n\
         {\"document\": \"b.md\", \"vector\": [1e300, -2]}";
@@ -146,6 +152,18 @@ fn a_wrong_line_is_named_by_line_and_row() {
         (
             "{\"document\": \"a\", \"chunk\": 4294967296, \"vector\": [1, 2]}",
             "`chunk`",
+        ),
+        (
+            "{\"document\": \"a\", \"chunk\": \"b#0\", \"vector\": [1, 2]}",
+            "`chunk` is one of \"b\", and `document` is \"a\"",
+        ),
+        (
+            "{\"document\": \"a\", \"chunk\": 0, \"span\": [0, 1], \"vector\": [1, 2]}",
+            "exclude each other",
+        ),
+        (
+            "{\"document\": \"a\", \"lines\": [1, 1], \"span\": [0, 1], \"vector\": [1, 2]}",
+            "exclude each other",
         ),
         (
             "{\"document\": \"a\", \"span\": [1], \"vector\": [1, 2]}",
@@ -289,6 +307,40 @@ mod tables {
             many.message.contains("5 rows, and the .kb 4 chunks"),
             "{many:?}"
         );
+    }
+
+    /// `lies.py` beside the files tells what is in them.
+    #[test]
+    fn parquet_that_lies_or_is_not_read_is_refused() {
+        for (name, reason, hint) in [
+            ("long-row", "has more than 4096 numbers", "1 to 4096"),
+            (
+                "dictionary",
+                "of 4 bytes claims 2147483647 values",
+                "write the file again",
+            ),
+            (
+                "hadoop",
+                "document\" is compressed with LZ4 in frames of Hadoop",
+                "zstd",
+            ),
+            ("gzip", "with gzip; plain, snappy, zstd and LZ4_RAW", "zstd"),
+            ("brotli", "element\" is compressed with brotli", "zstd"),
+            ("foreign", "`chunk` is one of \"b.md\"", "columns"),
+            ("both", "`chunk` and `start`, `end` exclude", "columns"),
+            (
+                "delta",
+                "document\" is encoded as DELTA_BYTE_ARRAY",
+                "dictionaries",
+            ),
+        ] {
+            let path = fixture(&format!("{name}.parquet"));
+            let rows = VectorFile::open(&path, None, 1 << 20);
+            let error = rows.and_then(Iterator::collect::<Result<Vec<Row>, _>>);
+            let error = error.expect_err(name);
+            assert!(error.message.contains(reason), "{error:?}");
+            assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
+        }
     }
 
     #[test]

@@ -104,6 +104,8 @@ pub struct Report {
     /// The embedding model that made the vectors before this run, where it was another one: every
     /// document was embedded again, or would be by a run that is only checked.
     pub model_before: Option<String>,
+    /// Names of the columns of vectors of other models that the file had before it was built anew, and has no more.
+    pub lost_columns: Vec<String>,
     /// The recall of vector search that was asked for, where it cannot be had; the file is written none the
     /// less, and its searches are as thorough as they can be.
     pub missed_recall: Option<MissedRecall>,

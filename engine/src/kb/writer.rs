@@ -332,17 +332,18 @@ impl KbWriter {
     /// `rows` are read once, in their order; each is the chunk and its vector, or an error of the caller, which ends the
     /// import and is returned. Not all chunks need a vector; those without are found by their words only. The first
     /// vector of a new column decides its dimensions, 1 to [`VECTOR_DIM_LIMIT`](crate::VECTOR_DIM_LIMIT); vectors are
-    /// stored as bytes or nibbles on a scale that the first 65 536 of the first import decide. A document that is
-    /// changed or removed loses its vectors.
+    /// stored as bytes or nibbles on a scale that the first import decides; numbers beyond it are cut, and counted in
+    /// [`ImportReport::cut_numbers`]. A document that is changed or removed loses its vectors.
     ///
     /// Memory does not grow with the vectors, but for 16 bytes each: they wait in a temporary file without a
-    /// name beside the .kb. `hook` gets the vectors read, then the chunks written; see [`Hook`].
+    /// name beside the .kb, with 4 bytes a number in a first import and 1 in later ones. `hook` gets the vectors read, then the chunks written; see [`Hook`].
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`], which names the first row that is wrong, from 0, and why: its chunk is not there,
     /// or had an earlier row; its numbers are not finite, all zero (cosine), or not as many as the column has dimensions. Also
     /// for a column that has another metric or model, for a chunk that has a vector already without
-    /// [`NewVectors::replace`], and where there is no row. [`crate::Error::PathNotFound`] when there is no .kb;
+    /// [`NewVectors::replace`], for rows by [`VectorTarget::Position`] that are not as many as the chunks, and where
+    /// there is no row. [`crate::Error::PathNotFound`] when there is no .kb;
     /// [`crate::Error::Cancelled`]; [`crate::Error::Io`] for the temporary file; as [`KbWriter::commit`].
     pub fn import_vectors(
         &mut self,

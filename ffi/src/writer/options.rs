@@ -69,7 +69,7 @@ pub struct kb_index_options {
     pub vectors: i32,
     /// Larger files are left out, bytes; 0: 16 MiB.
     pub max_file_bytes: u64,
-    /// Not 0: reads every file anew.
+    /// Not 0: reads every file anew; columns of imported vectors are lost.
     pub rebuild: i32,
     /// Not 0: compares contents where size and time are the same.
     pub force_hash: i32,

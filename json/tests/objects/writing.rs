@@ -14,7 +14,7 @@ fn a_run_tells_what_it_changed_and_left_out() {
     let fields = |changes: &str, skipped: &str| {
         format!(
             "{{file documents chunks added updated removed unchanged {changes} skipped{skipped} unparsed
-            similar_roots source_bytes text_bytes file_bytes model_before missed_recall seconds}}"
+            similar_roots source_bytes text_bytes file_bytes model_before lost_columns missed_recall seconds}}"
         )
     };
     let left_out = "[{path reason}]";

@@ -80,6 +80,8 @@ pub(crate) struct ImportReport {
     dim: u32,
     /// How many of the vectors took the place of another one.
     replaced: u64,
+    /// Numbers beyond the scale of the column, which are stored as its ends.
+    cut_numbers: u64,
 }
 
 impl From<kb_engine::ImportReport> for ImportReport {
@@ -89,6 +91,7 @@ impl From<kb_engine::ImportReport> for ImportReport {
             chunks: report.chunks,
             dim: report.dim,
             replaced: report.replaced,
+            cut_numbers: report.cut_numbers,
         }
     }
 }
@@ -97,8 +100,8 @@ impl From<kb_engine::ImportReport> for ImportReport {
 impl ImportReport {
     fn __repr__(&self) -> String {
         format!(
-            "ImportReport(rows={}, chunks={}, dim={}, replaced={})",
-            self.rows, self.chunks, self.dim, self.replaced
+            "ImportReport(rows={}, chunks={}, dim={}, replaced={}, cut_numbers={})",
+            self.rows, self.chunks, self.dim, self.replaced, self.cut_numbers
         )
     }
 }

@@ -74,6 +74,12 @@ impl IndexReport {
             .collect()
     }
 
+    /// Columns of vectors of other models that a rebuild left behind.
+    #[getter]
+    fn lost_columns(&self) -> Vec<String> {
+        self.0.lost_columns.clone()
+    }
+
     /// How long it took.
     #[getter]
     fn elapsed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {

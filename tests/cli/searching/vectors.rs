@@ -83,8 +83,7 @@ fn rows_of_an_array_are_the_chunks_in_order() {
         ])
         .expect(0);
     let count = chunks.len();
-    let expected =
-        json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0});
+    let expected = json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0, "cut_numbers": 0});
     assert_eq!(told.json_lines(), [expected]);
     for document in ["src/buoy.py", "docs/guide.md", "site/index.html"] {
         let query = json!(vector(number_of(&chunks, document))).to_string();
@@ -323,6 +322,13 @@ fn a_wrong_row_is_named_and_nothing_is_imported() {
         .kb(["import", "vectors", "harbour.kb", "many.npy"])
         .expect(2);
     assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    // A document came since the chunks were embedded: whose vector is whose?
+    folder.write("few.npy", npy(&vec![vector(0); chunks.len() - 1]));
+    let told = folder
+        .kb(["import", "vectors", "harbour.kb", "few.npy"])
+        .expect(2);
+    assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    assert!(told.hint().contains("--rows"), "{told:#?}");
     assert_eq!(columns(&folder).len(), 1);
     assert_eq!(state(), before);
     assert!(
@@ -343,6 +349,8 @@ fn vectors_of_a_chunk_are_replaced_only_when_asked() {
         .kb(["import", "vectors", "harbour.kb", "own.npy", "--json"])
         .expect(2);
     assert_eq!(refused.error_code(), "INVALID_ARGUMENT");
+    let refused = folder.kb(["import", "vectors", "harbour.kb", "own.npy"]);
+    assert!(refused.expect(2).hint().contains("--replace"));
     let other = folder
         .kb([
             "import",
@@ -408,9 +416,11 @@ fn columns_are_listed_chosen_and_removed() {
         .kb(["vectors", "harbour.kb", "--default", "owl"])
         .expect(2);
     assert!(wrong.hint().contains("kb vectors"), "{wrong:#?}");
-    folder
+    assert!(wrong.stderr.contains("error: --default: "), "{wrong:#?}");
+    let wrong = folder
         .kb(["vectors", "harbour.kb", "--remove", "built-in"])
         .expect(2);
+    assert!(wrong.stderr.contains("error: --remove: "), "{wrong:#?}");
     let removed = folder
         .kb(["vectors", "harbour.kb", "--remove", "own"])
         .expect(0);
@@ -421,6 +431,48 @@ fn columns_are_listed_chosen_and_removed() {
     let left = columns(&folder);
     assert_eq!((left.len(), &left[0]["default"]), (1, &json!(true)));
     folder.kb(["verify", "--deep"]).expect(0);
+}
+
+#[test]
+fn a_rebuild_says_which_columns_it_loses() {
+    let (folder, chunks) = with_chunks();
+    folder.write("own.npy", all(&chunks));
+    folder
+        .kb(["import", "vectors", "harbour.kb", "own.npy"])
+        .expect(0);
+    let codec = folder
+        .kb(["index", "harbour", "--vectors", "i4", "--json"])
+        .expect(2);
+    assert!(codec.stderr.contains("kb seal"), "{codec:#?}");
+    let told = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    let warning = "warning: 1 column of imported vectors went with the rebuild: own\n";
+    assert!(told.stderr.contains(warning), "{told:#?}");
+    let again = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    assert!(!again.stderr.contains("warning"), "{again:#?}");
+}
+
+#[test]
+fn numbers_beyond_the_scale_of_a_column_are_told() {
+    let (folder, chunks) = with_chunks();
+    folder.write("own.jsonl", lines(&chunks[..1], vector));
+    let import = || {
+        folder
+            .kb([
+                "import",
+                "vectors",
+                "harbour.kb",
+                "own.jsonl",
+                "--metric",
+                "dot",
+            ])
+            .expect(0)
+    };
+    assert_eq!(import().stderr, "");
+    let long = |number| vector(number).into_iter().map(|x| x * 9.0).collect();
+    folder.write("own.jsonl", lines(&chunks[1..2], long));
+    let told = import();
+    let expected = "warning: 1 of 8 numbers lie beyond the scale of the column";
+    assert!(told.stderr.contains(expected), "{told:#?}");
 }
 
 #[test]

@@ -101,12 +101,20 @@ fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
             Failure::new(error.code(), message, Some(hint))
         }
         // It speaks of rows; whose they are stands only here.
-        Error::InvalidArgument { reason, .. } => {
+        Error::InvalidArgument { argument, reason } => {
             let message = format!("{}: {reason}", source.display());
-            let hint = format!(
-                "nothing was imported; `kb get -f {} '*' --format chunks --json` names the chunks",
-                shell_word(file)
-            );
+            let remedy = match *argument {
+                "replace" => {
+                    "--replace puts the new vectors in place of those that are there".to_owned()
+                }
+                "chunks" => format!(
+                    "`kb get -f {} '*' --format chunks --json` names the chunks",
+                    shell_word(file)
+                ),
+                _ => "correct the vector, or leave its row out and name the chunks of the others"
+                    .to_owned(),
+            };
+            let hint = format!("nothing was imported; {remedy}");
             Failure::new(error.code(), message, Some(hint))
         }
         _ => {
@@ -135,5 +143,16 @@ fn show(
         plural(report.rows, "vector"),
         report.dim,
         plural(report.chunks, "chunk"),
-    ))
+    ))?;
+    let numbers = report.rows.saturating_mul(u64::from(report.dim));
+    // One in 10 000 of a first import lies there by design, and as many of more vectors like them, by chance more.
+    if report.cut_numbers > numbers / 1000 {
+        output.warning(&format!(
+            "{} of {} lie beyond the scale of the column, which its first import decided, and were cut to it",
+            count(report.cut_numbers),
+            plural(numbers, "number"),
+        ));
+        output.hint("import longer vectors into a column of their own: --name NAME");
+    }
+    Ok(())
 }

@@ -60,6 +60,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     {
         output.note(&new_model_note(before));
     }
+    warn_of_lost_columns(&report, output);
     note_open_worker(arguments, output);
     if report.documents == 0 && !report.has_changes() {
         note_nothing_to_index(arguments, &target, &report, output);
@@ -82,6 +83,21 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         }
         None => Exit::Found,
     })
+}
+
+/// Says which columns of vectors a file lost that was written anew.
+fn warn_of_lost_columns(report: &Report, output: &mut Output) {
+    let names = &report.lost_columns;
+    if names.is_empty() {
+        return;
+    }
+    let columns = plural(names.len() as u64, "column");
+    let names = names.join(", ");
+    let warning = format!("{columns} of imported vectors went with the rebuild: {names}");
+    output.warning(&warning);
+    output.hint(
+        "`kb import vectors` imports them again; `kb seal` writes a file anew and keeps them",
+    );
 }
 
 /// That a recall cannot be had, and what would help.

@@ -1,6 +1,6 @@
 //! `kb vectors`: which columns of vectors a file has; one goes, or becomes the default.
 
-use kb_engine::{Kb, KbWriter};
+use kb_engine::{Error, Kb, KbWriter};
 
 use crate::args::ColumnsArguments;
 use crate::cmd::opened::Opened;
@@ -54,9 +54,15 @@ fn change(
         },
     );
     let (removed, before) = changed.map_err(|error| {
-        let is_argument = matches!(error, kb_engine::Error::InvalidArgument { .. });
-        let lists = format!("`kb vectors {}` lists the columns", shell_word(file));
-        let hint = writing_hint(&error, file, None).or(is_argument.then_some(lists));
+        if let Error::InvalidArgument { reason, .. } = &error {
+            let flag = match arguments.remove {
+                Some(_) => "--remove",
+                None => "--default",
+            };
+            let lists = format!("`kb vectors {}` lists the columns", shell_word(file));
+            return Failure::new(error.code(), format!("{flag}: {reason}"), Some(lists));
+        }
+        let hint = writing_hint(&error, file, None);
         Failure::from_engine(error, "kb vectors", file).and_hint(hint)
     })?;
     if let Some(note) = before {

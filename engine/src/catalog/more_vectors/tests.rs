@@ -32,7 +32,7 @@ fn honest(path: &Path) {
     let vector = |number: u64| (0..DIM).map(move |at| ((number * 7 + at as u64) % 5) as f32 - 2.0);
     let mut rows = (0..9).map(|number| {
         let vector: Vec<f32> = vector(number).collect();
-        Ok((VectorTarget::Position(number), vector))
+        Ok((VectorTarget::Document(format!("{number}.txt")), vector))
     });
     let options = NewVectors::new("m").metric(Metric::L2);
     writer

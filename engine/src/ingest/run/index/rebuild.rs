@@ -187,6 +187,10 @@ impl Session {
             .as_ref()
             .map(|before| before.catalog.meta.embedder.id.clone())
             .filter(|id| *id != meta.embedder.id);
+        let lost_columns = before.as_ref().map_or_else(Vec::new, |before| {
+            let columns = before.catalog.vector_columns.list.iter();
+            columns.map(|column| column.record.name.clone()).collect()
+        });
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
@@ -277,6 +281,7 @@ impl Session {
         reporter.check()?;
         let report = Report {
             model_before,
+            lost_columns,
             missed_recall,
             ..recorder.report(tally, &meta)
         };

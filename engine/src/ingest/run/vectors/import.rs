@@ -100,6 +100,7 @@ fn import(
         chunks: change.catalog.meta.chunks,
         dim: column.record.dim,
         replaced: read.replaced,
+        cut_numbers: read.rows.cut_numbers(),
     };
     if options.make_default {
         columns.default = column.number;
@@ -123,10 +124,14 @@ fn continued(column: &NumberedColumn, options: &NewVectors) -> Result<NumberedCo
         );
         return Err(invalid("metric", reason));
     }
-    if !options.model.is_empty() && options.model != record.model {
+    let (given, model) = (&options.model, &record.model);
+    if !given.is_empty() && given != model {
+        let has = match model.as_str() {
+            "" => "has no name of a model: leave it out".to_owned(),
+            model => format!("has vectors by {model:?}"),
+        };
         let reason = format!(
-            "{:?} given; {name:?} has vectors by {:?}: import into another column, or remove this one first",
-            options.model, record.model
+            "{given:?} given; {name:?} {has}, import into another column, or remove this one first"
         );
         return Err(invalid("model", reason));
     }
@@ -174,11 +179,16 @@ fn read(
         .iter()
         .map(|segment| present_rows(segment, column.number))
         .collect();
-    let (mut waiting, mut order, mut replaced) = (None, Vec::new(), 0);
+    let (mut waiting, mut order, mut replaced, mut in_order) = (None, Vec::new(), 0, 0u64);
     let mut progress = Progress::new(Stage::Import);
     for (number, row) in (0u64..).zip(given) {
-        let fault = |reason: String| invalid("vectors", format!("row {number}: {reason}"));
+        let wrong = |argument: &'static str, reason: String| {
+            invalid(argument, format!("row {number}: {reason}"))
+        };
+        let fault = |reason: String| wrong("vectors", reason);
+        let misnamed = |reason: String| wrong("chunks", reason);
         let (target, mut vector) = row?;
+        in_order += u64::from(matches!(target, VectorTarget::Position(_)));
         if is_new && number == 0 {
             column.record.dim = dim_of(&vector).map_err(fault)?;
         }
@@ -186,9 +196,9 @@ fn read(
         let norm = column.metric.check(&vector, dim).map_err(fault)?;
         column.metric.scale(&mut vector, norm);
         let at = targets.find(&target).map_err(|error| match error {
-            Error::InvalidArgument { reason, .. } => fault(reason),
+            Error::InvalidArgument { reason, .. } => misnamed(reason),
             Error::DocumentNotFound { .. } | Error::AmbiguousDocument { .. } => {
-                fault(error.to_string())
+                misnamed(error.to_string())
             }
             other => other,
         })?;
@@ -197,7 +207,7 @@ fn read(
             .get_mut(position)
             .is_some_and(|seen| seen.insert(at.row))
         {
-            return Err(fault(
+            return Err(misnamed(
                 "its chunk had an earlier row; a chunk has one vector in a column".to_owned(),
             ));
         }
@@ -205,9 +215,10 @@ fn read(
         if had_one.is_some_and(|before| before.contains(at.row)) {
             if !options.replace {
                 let name = &options.name;
-                return Err(fault(format!(
+                let reason = format!(
                     "its chunk has a vector in {name:?} already; ask to replace it, or leave it out"
-                )));
+                );
+                return Err(wrong("replace", reason));
             }
             replaced += 1;
         }
@@ -218,7 +229,7 @@ fn read(
             number: rows.count(),
             norm: norm as f32,
         });
-        rows.push(&vector, &mut || reporter.tick())?;
+        rows.push(&vector)?;
         progress.files_done += 1;
         if number % ROWS_PER_REPORT == 0 {
             reporter.report(progress)?;
@@ -229,11 +240,27 @@ fn read(
     let Some(rows) = waiting else {
         return Err(invalid("vectors", "there is no row to import".to_owned()));
     };
+    if in_order > 0 {
+        check_in_order(u64::from(rows.count()), catalog.meta.chunks)?;
+    }
     Ok(Read {
         rows,
         order,
         replaced,
     })
+}
+
+/// Positions mean nothing unless the caller counted the chunks that the file has now, and told it by a row for each.
+fn check_in_order(rows: u64, chunks: u64) -> Result<()> {
+    if rows == chunks {
+        return Ok(());
+    }
+    Err(invalid(
+        "chunks",
+        format!(
+            "there are {rows} rows for the chunks in order, and the file has {chunks} chunks: give one row for each chunk, or name the chunk of each row"
+        ),
+    ))
 }
 
 /// Rows of a segment with a vector in a column.

@@ -1,6 +1,6 @@
 //! Columns of vectors that other models made: imported, removed, chosen as the default.
 //!
-//! `import` reads what the caller gives: `targets` finds the chunks, `rows` keeps the vectors in temporary files,
+//! `import` reads what the caller gives: `targets` finds the chunks, `rows` keeps the vectors in a temporary file,
 //! `range` decides how they are quantised. `change` is the commit around it.
 
 mod change;

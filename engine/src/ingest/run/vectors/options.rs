@@ -115,7 +115,8 @@ pub enum VectorTarget {
     /// The only chunk of a document; one with several is refused.
     Document(String),
     /// The n-th live chunk of the file, from 0, as [`Kb::chunks_in_order`](crate::Kb::chunks_in_order) has them:
-    /// documents in the order of the bytes of their paths, then chunks by number.
+    /// documents in the order of the bytes of their paths, then chunks by number. An import with such a row
+    /// has a row for each chunk of the file, or is refused: the chunks are others than those that were counted.
     Position(u64),
 }
 
@@ -131,4 +132,7 @@ pub struct ImportReport {
     pub dim: u32,
     /// How many of the vectors took the place of another one of the column.
     pub replaced: u64,
+    /// How many of their numbers lie beyond the scale of the column and are stored as its ends. Of a first import at
+    /// most one in 10 000; more of a later one say that its vectors are longer than those that decided the scale.
+    pub cut_numbers: u64,
 }

@@ -1,9 +1,6 @@
-//! The range of the quantiser of a column, from the first vectors that are imported.
+//! The range of the quantiser of a column, from all vectors of its first import.
 
 use crate::error::Result;
-
-/// Vectors that decide the range.
-pub(super) const SAMPLE_ROWS: u32 = 1 << 16;
 
 /// Bits of the absolute value of an f32 that are counted in a second pass.
 const LOW_BITS: u32 = 15;
@@ -39,14 +36,15 @@ impl RangeSample {
     }
 
     /// The 0.9999 quantile of the absolute components: the smallest one that so many of them do not exceed. Where it is
-    /// 0 the largest; where all are 0, 1. `again` shows the same vectors a second time.
+    /// 0 the largest; where all are 0, 1. With how many of them exceed it. `again` shows the same vectors a second
+    /// time.
     ///
     /// # Errors
     /// Those of `again`.
     pub(super) fn range(
         &self,
         again: impl FnOnce(&mut dyn FnMut(&[f32])) -> Result<()>,
-    ) -> Result<f32> {
+    ) -> Result<(f32, u64)> {
         // As many as lie at or below the quantile.
         let wanted = (self.components * 9999).div_ceil(10_000);
         let mut below = 0;
@@ -79,9 +77,9 @@ impl RangeSample {
             }
         }
         Ok(match (quantile, self.largest) {
-            (quantile, _) if quantile > 0.0 => quantile,
-            (_, largest) if largest > 0.0 => largest,
-            _ => 1.0,
+            (quantile, _) if quantile > 0.0 => (quantile, self.components.saturating_sub(below)),
+            (_, largest) if largest > 0.0 => (largest, 0),
+            _ => (1.0, 0),
         })
     }
 }
@@ -90,7 +88,7 @@ impl RangeSample {
 mod tests {
     use super::*;
 
-    fn range_of(vectors: &[Vec<f32>]) -> f32 {
+    fn range_of(vectors: &[Vec<f32>]) -> (f32, u64) {
         let mut sample = RangeSample::new();
         for vector in vectors {
             sample.add(vector);
@@ -115,16 +113,18 @@ mod tests {
             sorted.sort_by(f32::total_cmp);
             let expected = sorted[(count * 9999).div_ceil(10_000) - 1];
             let vectors: Vec<Vec<f32>> = numbers.chunks(100).map(<[f32]>::to_vec).collect();
-            assert_eq!(range_of(&vectors), expected, "{count}");
+            let beyond = numbers.iter().filter(|x| x.abs() > expected).count();
+            assert_eq!(range_of(&vectors), (expected, beyond as u64), "{count}");
         }
     }
 
     #[test]
     fn a_range_is_never_zero() {
-        assert_eq!(range_of(&[vec![0.0, -0.0]]), 1.0);
+        assert_eq!(range_of(&[vec![0.0, -0.0]]), (1.0, 0));
         let mut few = vec![0.0; 50_000];
         few[7] = -3.0;
-        assert_eq!(range_of(&[few]), 3.0);
-        assert_eq!(range_of(&[vec![f32::MIN_POSITIVE]]), f32::MIN_POSITIVE);
+        assert_eq!(range_of(&[few]), (3.0, 0));
+        let least = f32::MIN_POSITIVE;
+        assert_eq!(range_of(&[vec![least]]), (least, 0));
     }
 }

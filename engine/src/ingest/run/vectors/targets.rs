@@ -94,6 +94,11 @@ impl<'s> Targets<'s> {
         let (rows, path) = (last.record.rows, last.record.path.clone());
         let index = match wanted {
             Wanted::Only if rows == 1 => Some(0),
+            _ if rows == 0 => {
+                return Err(fault(format!(
+                    "{path:?} has no chunks, so it can have no vector: leave the row out"
+                )));
+            }
             Wanted::Only => {
                 return Err(fault(format!(
                     "{path:?} has {rows} chunks; a document names its vector only where it has one chunk, so name the chunk"
@@ -268,7 +273,7 @@ fn position(catalog: &Catalog, record: &DocumentRecord) -> Result<u32> {
 /// What is wrong with a target; the row is named where it is known.
 fn fault(reason: String) -> Error {
     Error::InvalidArgument {
-        argument: "vectors",
+        argument: "chunks",
         reason,
     }
 }

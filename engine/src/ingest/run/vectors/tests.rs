@@ -201,7 +201,7 @@ fn vectors_come_in_several_imports_and_are_replaced() {
 }
 
 #[test]
-fn chunks_are_named_in_five_ways() {
+fn chunks_are_named_in_four_ways() {
     let file = File::new(3, 3);
     let text = "# Fog\n\nThe horn sounds all night long.\n\n".repeat(120);
     let mut writer = file.writer();
@@ -221,7 +221,10 @@ fn chunks_are_named_in_five_ways() {
     assert!(kb.chunks_in_order(100, 2).unwrap().is_empty());
     let document = "long.md".to_owned();
     let targets = vec![
-        VectorTarget::Position(4),
+        VectorTarget::Chunk {
+            document: document.clone(),
+            index: 1,
+        },
         VectorTarget::Chunk {
             document: document.clone(),
             index: 0,
@@ -257,6 +260,19 @@ fn chunks_are_named_in_five_ways() {
         vec![(only, random(0, DIM))],
     );
     assert!(error.unwrap_err().to_string().contains("name the chunk"));
+    let empty = VectorTarget::Document("empty.md".to_owned());
+    let error = import(
+        &mut writer,
+        &NewVectors::new("n"),
+        vec![(empty, random(0, DIM))],
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.ends_with(
+            "row 0: \"empty.md\" has no chunks, so it can have no vector: leave the row out"
+        ),
+        "{error}"
+    );
     // All chunks of one long line have the same lines.
     let line = "The horn sounds all night long. ".repeat(300);
     writer.add_bytes("one.txt", line.as_bytes()).unwrap();
@@ -521,17 +537,40 @@ fn stored_vectors_are_lent_by_their_column() {
 }
 
 #[test]
+fn a_file_that_is_built_anew_names_the_columns_it_lost() {
+    let file = File::new(4, 4);
+    file.import(&NewVectors::new("a"), &vectors(4)).unwrap();
+    file.import(&NewVectors::new("b"), &vectors(4)).unwrap();
+    let folder = file.folder.path().join("sources");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("more.md"), "# More\n").unwrap();
+    let index = |options: crate::IndexOptions| {
+        let sources = std::slice::from_ref(&folder);
+        file.writer()
+            .index(sources, &options, &mut Progress::ignore)
+    };
+    let options = crate::IndexOptions::new();
+    assert_eq!(index(options.clone()).unwrap().lost_columns, [""; 0]);
+    assert_eq!(file.kb().vector_columns().unwrap().len(), 3);
+    let report = index(options.clone().rebuild(true)).unwrap();
+    assert_eq!(report.lost_columns, ["a", "b"]);
+    assert_eq!(file.kb().vector_columns().unwrap().len(), 1);
+    assert_eq!(index(options.rebuild(true)).unwrap().lost_columns, [""; 0]);
+}
+
+#[test]
 fn later_vectors_keep_the_range_of_the_first() {
     let file = File::new(12, 12);
     let short: Vec<_> = (0..10)
         .map(|number| (number, random(number, DIM)))
         .collect();
     let options = NewVectors::new("m").metric(Metric::Dot);
-    file.import(&options, &short).unwrap();
+    assert_eq!(file.import(&options, &short).unwrap().cut_numbers, 0);
     let scale = || file.kb().vectors_of("m").unwrap().blocks[0].scale;
     let before = scale();
     let long = vec![(11, vec![50.0; DIM])];
-    file.import(&options, &long).unwrap();
+    let report = file.import(&options, &long).unwrap();
+    assert_eq!(report.cut_numbers, DIM as u64);
     assert_eq!(scale(), before);
     file.sound();
 }

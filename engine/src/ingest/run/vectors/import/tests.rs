@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::ingest::run::vectors::tests::{DIM, File, import, name, random, request, vectors};
+use crate::ingest::run::vectors::tests::{
+    DIM, File, found, import, name, random, request, vectors,
+};
 use crate::kb::{KbWriter, search_files};
 use crate::progress::{Progress, Stage};
 use crate::search::{Mode, Request};
@@ -57,7 +59,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &cosine,
             last(document(5), with(2, f32::NAN)),
-            "row 3: number 2 is NaN",
+            "vectors: row 3: number 2 is NaN",
         ),
         (
             &dot,
@@ -112,7 +114,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &cosine,
             last(document(77), good()),
-            "row 3: no document \"d0077.txt\"",
+            "chunks: row 3: no document \"d0077.txt\"",
         ),
         (
             &cosine,
@@ -138,7 +140,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &NewVectors::new("old"),
             last(document(5), good()),
-            "row 0: its chunk has a vector in \"old\" already",
+            "replace: row 0: its chunk has a vector in \"old\" already",
         ),
         (
             &NewVectors::new("old").metric(Metric::L2),
@@ -148,7 +150,7 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
         (
             &NewVectors::new("old").model("x"),
             last(document(5), good()),
-            "model: \"x\" given",
+            "model: \"x\" given; \"old\" has no name of a model: leave it out, import",
         ),
         (
             &NewVectors::new(""),
@@ -180,6 +182,38 @@ fn bad_rows_are_named_and_leave_the_file_as_it_was() {
     let left = std::fs::read_dir(file.folder.path()).unwrap().count();
     assert_eq!(left, 1, "a temporary file is left");
     file.sound();
+}
+
+#[test]
+fn rows_in_order_are_as_many_as_the_chunks() {
+    let file = File::new(10, 4);
+    let rows = |count: u64| -> Vec<(VectorTarget, Vec<f32>)> {
+        let vector = |number| (VectorTarget::Position(number), random(number as usize, DIM));
+        (0..count).map(vector).collect()
+    };
+    let options = NewVectors::new("m");
+    let refused = import(&mut file.writer(), &options, rows(9)).unwrap_err();
+    assert_eq!(refused.code(), "INVALID_ARGUMENT");
+    let expected = "there are 9 rows for the chunks in order, and the file has 10 chunks";
+    assert!(refused.to_string().contains(expected), "{refused}");
+    assert_eq!(file.sound().vector_columns().unwrap().len(), 1);
+    assert_eq!(
+        import(&mut file.writer(), &options, rows(10)).unwrap().rows,
+        10
+    );
+    for number in [0, 9] {
+        let of = request(&random(number, DIM), 1).vector_column("m");
+        assert_eq!(found(&file.kb().search(&of).unwrap())[0].0, name(number));
+    }
+    // A document that came since the rows were counted.
+    let mut writer = file.writer();
+    writer.add_bytes("a.txt", b"A lamp.\n").unwrap();
+    let later = import(&mut writer, &options.replace(true), rows(10)).unwrap_err();
+    assert!(
+        later
+            .to_string()
+            .contains("10 rows for the chunks in order, and the file has 11")
+    );
 }
 
 #[test]
