@@ -39,7 +39,7 @@ impl Effort {
         candidates as usize
     }
 
-    /// Rows whose lists are read, of a segment of `rows`.
+    /// Rows whose lists are read, of `rows` in lists.
     pub(super) fn rows_of_lists(&self, rows: u64, candidates: usize) -> u64 {
         let share = f64::from(self.lists.clamp(0.0, 1.0)) * rows as f64;
         (share.ceil() as u64).max(8 * candidates as u64)

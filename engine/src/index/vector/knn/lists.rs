@@ -13,8 +13,22 @@ use crate::index::vector::query::Query;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::row_filter::RowFilter;
 
-/// The rows whose estimate reaches the `wanted`-th best of those that were read, and how many these
-/// are, for each query. A file that lies may name rows that are not there: reading them fails.
+/// What the lists give for a query.
+pub(super) struct Found {
+    /// The rows whose estimate reaches the c-th best of those that were read. A file that lies may name rows that
+    /// are not there: reading them fails.
+    pub(super) candidates: Vec<Candidate>,
+    /// How many rows were read.
+    pub(super) read: u64,
+    /// Whether the rows that may answer lie far from the query: much was read, and too few of them were there.
+    pub(super) is_starved: bool,
+}
+
+/// How many times as many rows are read before a query counts as starved as hold enough candidates where those
+/// that may answer lie anywhere.
+const STARVED: u64 = 4;
+
+/// The candidates of each query.
 ///
 /// # Errors
 /// [`Error::Damaged`].
@@ -23,16 +37,27 @@ pub(super) fn find_candidates(
     queries: &[Query],
     wanted: usize,
     effort: &Effort,
-) -> Result<Vec<(Vec<Candidate>, u64)>> {
+) -> Result<Vec<Found>> {
     // By query: the lists of each segment.
     let mut chosen = vec![Vec::new(); queries.len()];
-    for (_, reader, _) in segments.listed() {
-        let rows = effort.rows_of_lists(u64::from(reader.rows()), wanted);
-        let of_segment = probes(lists_of(reader)?, queries, rows)?;
+    let (mut all_rows, mut allowed_rows) = (0, 0);
+    for (_, reader, filter) in segments.listed() {
+        let of_segment = probes(lists_of(reader)?, queries, |rows| {
+            all_rows += rows;
+            allowed_rows += filter.count();
+            effort.rows_of_lists(rows, wanted)
+        })?;
         for (chosen, probes) in chosen.iter_mut().zip(of_segment) {
             chosen.push(probes);
         }
     }
+    let expected = (wanted as u64).saturating_mul(all_rows) / allowed_rows.max(1);
+    // Whoever reads all lists finds all candidates.
+    let most = if effort.lists < 1.0 {
+        expected.saturating_mul(STARVED)
+    } else {
+        u64::MAX
+    };
     let mut all = Vec::with_capacity(queries.len());
     for (query, chosen) in queries.iter().zip(&chosen) {
         let scale = EstimateScale::new(query, chosen.iter().flatten());
@@ -42,11 +67,16 @@ pub(super) fn find_candidates(
             let mut sink = Filtered {
                 segment,
                 filter,
+                left: most.saturating_sub(read),
                 candidates: &mut candidates,
             };
             read += scan(lists_of(reader)?, query, probes, &scale, &mut sink)?;
         }
-        all.push((candidates.finish(), read));
+        all.push(Found {
+            is_starved: !candidates.is_full() && read < all_rows && allowed_rows > wanted as u64,
+            candidates: candidates.finish(),
+            read,
+        });
     }
     Ok(all)
 }
@@ -60,6 +90,8 @@ fn lists_of<'r>(reader: &'r Reader<'_>) -> Result<&'r ListsReader<'r>> {
 struct Filtered<'c> {
     segment: usize,
     filter: &'c RowFilter,
+    /// Rows that may be read before there are enough candidates.
+    left: u64,
     candidates: &'c mut Candidates,
 }
 
@@ -71,6 +103,10 @@ impl Sink for Filtered<'_> {
 
     fn is_full(&self) -> bool {
         self.candidates.is_full()
+    }
+
+    fn is_starved(&self, read: u64) -> bool {
+        read > self.left && !self.candidates.is_full()
     }
 
     #[inline]

@@ -8,10 +8,12 @@
 //! enough").
 //!
 //! Candidates are cut by value: every row whose estimate reaches the c-th best of all segments
-//! together. So the answer depends on the rows alone, not on how they are split into segments.
+//! together. So the answer depends on the rows alone, not on how they are split into segments, as long
+//! as these have no inverted lists, which each has for itself.
 
 use super::candidates::{Candidate, Candidates};
 use super::effort::{Effort, oversample};
+use super::exact;
 use super::lists;
 use super::segments::{Neighbor, Segments, keep};
 use super::top_k::TopK;
@@ -23,6 +25,10 @@ use crate::index::vector::sign_bits::blocks;
 
 /// Of inverted lists one row in this many that may answer is a candidate at most, beyond [`oversample`].
 const FILTERED_SHARE: u64 = 32;
+
+/// Up to one row in this many all rows that may answer are compared rather than all lists read: a row takes about
+/// eight times as long as an estimate.
+const STARVED_SHARE: u64 = 8;
 
 /// One block in this many is read first, to estimate the sum that candidates reach.
 pub(super) const SAMPLED_EVERY: usize = 32;
@@ -52,9 +58,15 @@ pub(super) fn scan(
             chosen = find_candidates(segments, query, wanted)?;
             estimated = segments.flat_rows();
         }
-        if let Some((found, read)) = of_lists.next() {
-            chosen.extend(found);
-            estimated += read;
+        if let Some(found) = of_lists.next() {
+            estimated += found.read;
+            if found.is_starved {
+                let (list, mut scanned) = starved(segments, query, k, effort)?;
+                scanned.estimated += found.read;
+                all.push((list, scanned));
+                continue;
+            }
+            chosen.extend(found.candidates);
             // Rows are offered in ascending order; a file that lies may have one in two lists.
             chosen.sort_unstable_by_key(Candidate::place);
             chosen.dedup_by_key(|row| row.place());
@@ -66,6 +78,34 @@ pub(super) fn scan(
         all.push((rescore(segments, query, k, &chosen)?, scanned));
     }
     Ok(all)
+}
+
+/// The `k` nearest of rows that lie far from the query, as those of a folder about something else do: lists near
+/// it hold few of them.
+fn starved(
+    segments: &Segments<'_>,
+    query: &Query,
+    k: usize,
+    effort: &Effort,
+) -> Result<(Vec<Neighbor>, Scanned)> {
+    let all: u64 = segments
+        .iter()
+        .map(|(_, reader, _)| u64::from(reader.rows()))
+        .sum();
+    if segments.rows * STARVED_SHARE <= all {
+        let scanned = Scanned {
+            rescored: segments.rows,
+            estimated: 0,
+        };
+        return Ok((exact::scan(segments, query, k)?, scanned));
+    }
+    let whole = Effort {
+        lists: 1.0,
+        ..*effort
+    };
+    let queries = std::slice::from_ref(query);
+    let found = scan(segments, queries, k, &whole)?.pop();
+    Ok(found.unwrap_or_default())
 }
 
 /// How many rows a scan read.

@@ -68,7 +68,7 @@ const EXACT_ROWS: u64 = 4096;
 
 /// With inverted lists up to this many rows are compared one by one if a filter lets through no more than
 /// one in [`SELECTIVE`]: too few of them are in the lists that a search reads else.
-const EXACT_FILTERED_ROWS: u64 = 16_384;
+const EXACT_FILTERED_ROWS: u64 = 32_768;
 
 /// See [`EXACT_FILTERED_ROWS`].
 const SELECTIVE: u64 = 32;

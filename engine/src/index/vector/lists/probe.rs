@@ -44,12 +44,18 @@ impl Probe {
     }
 }
 
-/// For each query the lists that hold `wanted` rows, those first whose rows are expected to be nearest.
+/// For each query the lists that hold as many rows as `wanted` says of all rows in lists, those first whose rows
+/// are expected to be nearest.
 ///
 /// # Errors
 /// [`Error::Damaged`](crate::Error::Damaged).
-pub fn probes(lists: &ListsReader<'_>, queries: &[Query], wanted: u64) -> Result<Vec<Vec<Probe>>> {
+pub fn probes(
+    lists: &ListsReader<'_>,
+    queries: &[Query],
+    wanted: impl FnOnce(u64) -> u64,
+) -> Result<Vec<Vec<Probe>>> {
     let all = lists.lists()?;
+    let wanted = wanted(all.iter().map(|list| u64::from(list.rows)).sum());
     let mut chosen = Vec::with_capacity(queries.len());
     for some in queries.chunks(LANES) {
         let products = products(lists, some)?;

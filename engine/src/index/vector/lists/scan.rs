@@ -22,6 +22,8 @@ pub trait Sink {
     fn threshold(&self) -> u16;
     /// Whether no row below the threshold is needed.
     fn is_full(&self) -> bool;
+    /// Whether it is not worth while to go on after so many rows.
+    fn is_starved(&self, read: u64) -> bool;
     /// Offers rows: `reached` has a bit for each.
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
 }
@@ -54,6 +56,9 @@ pub fn scan(
         // Lists that follow may reach further, if their rows lie further apart.
         if sink.is_full() && scale.level(probe.most()) < i32::from(sink.threshold()) {
             continue;
+        }
+        if sink.is_starved(read) {
+            break;
         }
         let how = scale.of(probe);
         let mut left = probe.list.rows;

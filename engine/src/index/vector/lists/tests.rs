@@ -112,6 +112,29 @@ fn all_lists_find_what_an_exact_scan_finds() {
     }
 }
 
+/// Lists near the query hold none of the rows that may answer, or few.
+#[test]
+fn rows_far_from_the_query_are_found_through_a_filter() {
+    let rows = clustered(20_000);
+    let segment = listed(CODEC_I8, &rows, 96);
+    let reader = segment.reader();
+    for far in [3, 18] {
+        // The clusters from 20 on; queries are from those before.
+        let of_cluster = |row: &u32| (20..20 + far).contains(&(u64::from(*row) * 7 % 37));
+        let filter: RoaringBitmap = (0..20_000).filter(of_cluster).collect();
+        let parts = [part(&reader, Some(&filter), None)];
+        let mut found = 0;
+        for seed in 0..20 {
+            let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+            let some = knn(&parts, &query, 10, method(0.02, 1.0)).unwrap();
+            let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
+            let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
+            found += exact.iter().filter(has).count();
+        }
+        assert!(found >= 180, "{found} of 200 in {far} clusters");
+    }
+}
+
 #[test]
 fn few_lists_find_most_and_batches_find_the_same() {
     let rows = clustered(20_000);
