@@ -2,29 +2,31 @@
 
 use super::block::{ListBlock, StoredBlock};
 use super::layout::list_block_bytes;
+use super::present::PresentRows;
 use super::reader::ListsReader;
 use crate::error::{Error, Result};
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
-use crate::index::vector::reader::Reader;
 use crate::index::vector::record::stride;
 
 /// Checks rows and sign bits, and inverted lists where there are some.
 ///
 /// # Errors
-/// As [`Reader::check`], and [`Error::Damaged`] naming the first list that is wrong.
-pub fn check(reader: &Reader<'_>) -> Result<()> {
+/// As [`Reader::check`](crate::index::vector::reader::Reader::check), and [`Error::Damaged`] naming the first list that is wrong.
+pub fn check(present: &PresentRows<'_>) -> Result<()> {
+    let reader = present.reader();
     reader.check()?;
     reader
         .lists()
-        .map_or(Ok(()), |lists| check_lists(lists, reader))
+        .map_or(Ok(()), |lists| check_lists(lists, present))
 }
 
-/// Checks that the lists have each row once, beside the right signs and factor, and that all else
+/// Checks that the lists have each row with a vector once, and no other, beside the right signs and factor, and that all else
 /// is as it is written.
 ///
 /// # Errors
 /// [`Error::Damaged`] naming the first list where this does not hold.
-fn check_lists(lists: &ListsReader<'_>, reader: &Reader<'_>) -> Result<()> {
+fn check_lists(lists: &ListsReader<'_>, present: &PresentRows<'_>) -> Result<()> {
+    let reader = present.reader();
     let dim = lists.dim();
     let width = stride(dim) as usize;
     let bytes = lists.centroid_bytes()?;
@@ -58,6 +60,9 @@ fn check_lists(lists: &ListsReader<'_>, reader: &Reader<'_>) -> Result<()> {
                 Some(seen) if !*seen && last < Some(row) => *seen = true,
                 _ => return wrong("has a row that is not there, not in its place, or twice"),
             }
+            if !present.contains(row) {
+                return wrong("has a row without a vector");
+            }
             last = Some(row);
             reader.signed_row(row, &mut row_bytes)?;
             squared = squared.saturating_add(block.push(row, &row_bytes, centroid, dim as usize));
@@ -75,8 +80,10 @@ fn check_lists(lists: &ListsReader<'_>, reader: &Reader<'_>) -> Result<()> {
         rows += u64::from(list.rows);
         next_block = next_block.saturating_add(list.blocks());
     }
-    if rows != u64::from(reader.rows()) || u64::from(next_block) != lists.blocks() {
-        return Err(Error::damaged("inverted lists do not have all rows"));
+    if rows != u64::from(present.count()) || u64::from(next_block) != lists.blocks() {
+        return Err(Error::damaged(
+            "inverted lists do not have all rows with a vector",
+        ));
     }
     Ok(())
 }

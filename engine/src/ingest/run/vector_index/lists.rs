@@ -8,10 +8,10 @@ use crate::container::column::ColumnRecord;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
 use crate::error::{Error, Result};
 use crate::index::vector::lists::centroids::Centroids;
+use crate::index::vector::lists::present::PresentRows;
 use crate::index::vector::lists::sample::sample;
 use crate::index::vector::lists::train::{sample_rows, train, wanted_centroids};
 use crate::index::vector::lists::writer;
-use crate::index::vector::reader::Reader;
 use crate::index::vector::{CODES, VectorRecord, stride};
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::segments::SegmentRecord;
@@ -24,7 +24,7 @@ use crate::types::{Metric, SegmentId};
 pub(crate) struct ListLimits {
     /// Fewest chunks of a file: with fewer all sign bits are read as fast.
     pub(crate) chunks: u64,
-    /// Fewest rows of a segment.
+    /// Fewest rows of a segment that have a vector.
     pub(crate) rows: u32,
 }
 
@@ -38,7 +38,7 @@ impl Default for ListLimits {
 }
 
 impl ListLimits {
-    /// Whether a segment of so many rows gets lists, in a file of so many chunks.
+    /// Whether a segment with so many vectors gets lists, in a file of so many chunks.
     pub(in crate::ingest::run) fn include(&self, chunks: u64, rows: u32) -> bool {
         chunks >= self.chunks && rows >= self.rows
     }
@@ -97,17 +97,19 @@ struct Missing<'c> {
     /// Number of the column of vectors.
     column: u16,
     record: &'c VectorRecord,
+    /// Rows with a vector.
+    rows: u32,
 }
 
 /// All of them. Only of what is compared by the cosine: the others are compared one by one.
 fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
     let mut all = Vec::new();
-    let wanted = |segment: &&Segment| limits.include(catalog.meta.chunks, segment.rows());
-    for segment in catalog.segments.iter().filter(wanted) {
+    for segment in &catalog.segments {
         all.push(Missing {
             segment,
             column: BUILT_IN,
             record: &segment.records.vectors,
+            rows: segment.rows(),
         });
         let more = segment.records.more_vectors.iter();
         let more = more.filter(|index| index.metric == Metric::Cosine);
@@ -115,9 +117,11 @@ fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
             segment,
             column: index.number,
             record: &index.record,
+            rows: u32::try_from(index.present.len()).unwrap_or(index.record.rows),
         }));
     }
-    all.retain(|missing| missing.record.lists == 0);
+    let chunks = catalog.meta.chunks;
+    all.retain(|missing| missing.record.lists == 0 && limits.include(chunks, missing.rows));
     all
 }
 
@@ -130,7 +134,7 @@ fn build_in(
 ) -> Result<()> {
     let mut missing = missing(catalog, limits);
     missing.sort_by_key(|missing| missing.column);
-    let rows = missing.iter().map(|missing| u64::from(missing.record.rows));
+    let rows = missing.iter().map(|missing| u64::from(missing.rows));
     // Training counts as much as assigning.
     let mut progress = Progress {
         bytes_total: 3 * rows.sum::<u64>(),
@@ -173,23 +177,23 @@ impl Column<'_> {
             .iter()
             .map(|missing| missing.segment.bind(self.snapshot));
         let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
-        let readers = bound.iter().zip(self.missing);
-        let readers = readers
-            .map(|(bound, missing)| reader_of(bound, missing.column))
-            .collect::<Result<Vec<Reader<'_>>>>()?;
+        let present = bound.iter().zip(self.missing);
+        let present = present
+            .map(|(bound, missing)| rows_of(bound, missing.column))
+            .collect::<Result<Vec<PresentRows<'_>>>>()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows: u64 = readers.iter().map(|reader| u64::from(reader.rows())).sum();
+        let rows: u64 = present.iter().map(|rows| u64::from(rows.count())).sum();
         let mut done = progress.bytes_done;
-        let centroids = self.centroids(&readers, threads, &mut |percent| {
+        let centroids = self.centroids(&present, threads, &mut |percent| {
             progress.bytes_done = done + rows * u64::from(percent) / 100;
             reporter.report(*progress)
         })?;
         done += rows;
-        for (missing, reader) in self.missing.iter().zip(&readers) {
+        for (missing, present) in self.missing.iter().zip(&present) {
             let columns = writer::write(
                 tables::vector_columns_base(missing.column),
                 missing.segment.id,
-                reader,
+                present,
                 &centroids,
                 threads,
                 transaction,
@@ -198,7 +202,7 @@ impl Column<'_> {
                     reporter.report(*progress)
                 },
             )?;
-            done += 2 * u64::from(reader.rows());
+            done += 2 * u64::from(present.count());
             let record = changed
                 .entry(missing.segment.id)
                 .or_insert_with(|| missing.segment.records.segment.clone());
@@ -212,41 +216,43 @@ impl Column<'_> {
     /// Those of another segment of the file, where they fit; else new ones from all over these segments.
     fn centroids(
         &self,
-        readers: &[Reader<'_>],
+        present: &[PresentRows<'_>],
         threads: usize,
         check: &mut dyn FnMut(u32) -> Result<()>,
     ) -> Result<Centroids> {
-        let (Some(first), Some(rows)) =
-            (self.missing.first(), readers.iter().map(Reader::rows).max())
-        else {
+        let (Some(first), Some(rows)) = (
+            self.missing.first(),
+            present.iter().map(PresentRows::count).max(),
+        ) else {
             return Err(Error::damaged("lists of no segment"));
         };
         let wanted = wanted_centroids(u64::from(rows));
         let width = stride(first.record.dim) as usize;
         for segment in &self.catalog.segments {
             let bound = segment.bind(self.snapshot)?;
-            if let Ok(reader) = reader_of(&bound, first.column)
-                && let Some(lists) = reader.lists()
+            if let Ok(rows) = rows_of(&bound, first.column)
+                && let Some(lists) = rows.reader().lists()
                 && lists.count() as usize * REUSE_FACTOR >= wanted
                 && lists.count() as usize <= wanted * REUSE_FACTOR
             {
                 return Ok(Centroids::new(width, lists.centroid_bytes()?));
             }
         }
-        let sample = sample(readers, sample_rows(wanted, width))?;
+        let sample = sample(present, sample_rows(wanted, width))?;
         train(&sample, width, wanted, threads, check)
     }
 }
 
 /// The vectors of a column in a segment.
-fn reader_of<'b>(bound: &'b BoundSegment<'_>, column: u16) -> Result<Reader<'b>> {
+fn rows_of<'b>(bound: &'b BoundSegment<'_>, column: u16) -> Result<PresentRows<'b>> {
     if column == BUILT_IN {
-        return bound.vectors();
+        return bound.vectors().map(PresentRows::all);
     }
     let vectors = bound.more_vectors(column);
-    vectors
-        .ok_or_else(|| Error::damaged(format!("a segment without column of vectors {column}")))?
-        .reader()
+    let vectors = vectors
+        .ok_or_else(|| Error::damaged(format!("a segment without column of vectors {column}")))?;
+    let present = &vectors.index.present;
+    Ok(PresentRows::some(vectors.reader()?, present))
 }
 
 /// Notes the lists of a segment, and removes its sign bits.

@@ -264,36 +264,62 @@ fn a_run_that_is_stopped_in_its_lists_leaves_no_half() {
     assert!(!place.at("all.kb").exists());
 }
 
+/// A vector for the chunk at a position.
+fn vector(row: u64) -> Vec<f32> {
+    let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
+    (0..24).map(|dim| angle(dim).sin()).collect()
+}
+
+/// Imports vectors for each `every`-th chunk from `first` on.
+fn import(place: &Place, options: &NewVectors, first: u64, every: u64) {
+    let chunks = place.kb().info().unwrap().chunks;
+    let rows = (first..chunks).step_by(every as usize);
+    let mut rows = rows.map(|row| Ok((VectorTarget::Position(row), vector(row))));
+    place
+        .writer()
+        .with_lists_from(CHUNKS as u64 / 2, 500)
+        .import_vectors(options, &mut rows, &mut Progress::ignore)
+        .unwrap();
+    place.verify("all.kb");
+}
+
+/// The scores of the first hits in column `other`.
+fn near(kb: &Kb, row: u64, scan: Scan) -> Vec<f32> {
+    let request = Request::new("")
+        .vector(vector(row))
+        .vector_column("other")
+        .scan(scan)
+        .join(false);
+    let hits = kb.search(&request).unwrap().hits;
+    hits.iter().map(|hit| hit.score).collect()
+}
+
+/// Checks that searches of lists of column `other` find what exact ones find.
+fn lists_find_the_same(kb: &Kb) {
+    let (mut wanted, mut found) = (0, 0);
+    for row in (0..6000).step_by(211) {
+        let exact = near(kb, row, Scan::Exact);
+        let least = exact.last().copied().unwrap();
+        let of_lists = near(kb, row, Scan::Rescored);
+        wanted += exact.len();
+        found += of_lists.iter().filter(|score| **score >= least).count();
+    }
+    assert!(wanted > 200);
+    assert!(found * 100 >= wanted * 95, "{found} of {wanted}");
+}
+
 #[test]
 fn columns_of_other_models_get_lists_too() {
     let place = Place::new();
     place.index(&IndexOptions::new());
-    let chunks = place.kb().info().unwrap().chunks;
-    let vector = |row: u64| -> Vec<f32> {
-        let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
-        (0..24).map(|dim| angle(dim).sin()).collect()
-    };
-    let mut rows = (0..chunks).map(|row| Ok((VectorTarget::Position(row), vector(row))));
-    place
-        .writer()
-        .import_vectors(&NewVectors::new("other"), &mut rows, &mut Progress::ignore)
-        .unwrap();
-    place.verify("all.kb");
-    let ask = |kb: &Kb, row: u64, scan| {
-        let request = Request::new("")
-            .vector(vector(row))
-            .vector_column("other")
-            .scan(scan)
-            .join(false);
-        let hits = kb.search(&request).unwrap().hits;
-        hits.iter().map(|hit| hit.score).collect::<Vec<f32>>()
-    };
+    import(&place, &NewVectors::new("other"), 0, 1);
     let kb = place.kb();
     for row in [0, 77, 4321] {
-        let (usual, exact) = (ask(&kb, row, Scan::Auto), ask(&kb, row, Scan::Exact));
+        let (usual, exact) = (near(&kb, row, Scan::Auto), near(&kb, row, Scan::Exact));
         assert_eq!(usual[0], exact[0]);
         assert!(exact[0] > 0.95);
     }
+    lists_find_the_same(&kb);
     let sealed = place.at("sealed.kb");
     place
         .writer()
@@ -301,6 +327,52 @@ fn columns_of_other_models_get_lists_too() {
         .unwrap();
     place.verify("sealed.kb");
     let sealed = Kb::open(sealed).unwrap();
-    assert_eq!(ask(&sealed, 77, Scan::Exact), ask(&kb, 77, Scan::Exact));
-    assert_eq!(ask(&sealed, 77, Scan::Auto)[0], ask(&kb, 77, Scan::Auto)[0]);
+    for scan in [Scan::Exact, Scan::Auto] {
+        assert_eq!(near(&sealed, 77, scan)[0], near(&kb, 77, scan)[0]);
+    }
+}
+
+#[test]
+fn lists_have_no_chunks_without_a_vector() {
+    for codec in [VectorCodec::I8, VectorCodec::I4] {
+        let place = Place::new();
+        place.index(&IndexOptions::new());
+        let options = NewVectors {
+            codec,
+            ..NewVectors::new("other")
+        };
+        // Verification knows which chunks have a vector, and finds any other one in the lists.
+        import(&place, &options, 3, 10);
+        lists_find_the_same(&place.kb());
+        import(&place, &options, 7, 10);
+        lists_find_the_same(&place.kb());
+        // More than half of the file is new, and segments are merged; documents that changed have no vectors any more.
+        (60..130).for_each(|file| place.write(file, 0));
+        (0..3).for_each(|file| place.write(file, 1_000_003));
+        let index = |place: &Place| {
+            let mut writer = place.writer().with_lists_from(CHUNKS as u64 / 2, 500);
+            let paths = [place.at("sources")];
+            let report = writer.index(&paths, &IndexOptions::new(), &mut Progress::ignore);
+            report.unwrap()
+        };
+        index(&place);
+        place.verify("all.kb");
+        import(
+            &place,
+            &NewVectors {
+                replace: true,
+                ..options
+            },
+            2,
+            5,
+        );
+        lists_find_the_same(&place.kb());
+        let sealed = place.at("sealed.kb");
+        let mut writer = place.writer().with_lists_from(CHUNKS as u64 / 2, 500);
+        writer
+            .seal(Some(&sealed), &SealOptions::new(), &mut Progress::ignore)
+            .unwrap();
+        place.verify("sealed.kb");
+        lists_find_the_same(&Kb::open(sealed).unwrap());
+    }
 }
