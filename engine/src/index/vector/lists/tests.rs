@@ -2,6 +2,7 @@
 
 use roaring::RoaringBitmap;
 
+use super::block::{ListBlock, StoredBlock};
 use super::check;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LISTS, List};
 use super::present::PresentRows;
@@ -197,6 +198,57 @@ fn verification_knows_which_rows_have_a_vector() {
     present.insert(last);
     present.insert(last + 1);
     assert!(told(&present).contains("do not have all rows with a vector"));
+}
+
+#[test]
+fn a_row_in_another_list_than_the_nearest_is_named() {
+    let mut segment = listed(CODEC_I8, &clustered(500), 16);
+    let (blocks, lists) = {
+        let reader = segment.reader();
+        let of = reader.lists().unwrap();
+        let mut all = of.lists().unwrap();
+        let mut cursor = of.block_cursor();
+        let mut rows: Vec<Vec<u32>> = Vec::new();
+        for list in &all {
+            let numbers = (0..list.rows).map(|at| {
+                let place = u64::from(list.first_block + at / 64);
+                let stored = cursor.from(place).unwrap();
+                StoredBlock::of(stored, DIM as u32).unwrap().row(at % 64)
+            });
+            rows.push(numbers.collect());
+        }
+        // Two rows change places, and all that is stored beside them is right.
+        let mut filled = (0..rows.len()).filter(|at| !rows[*at].is_empty());
+        let (a, b) = (filled.next().unwrap(), filled.next().unwrap());
+        let (of_a, of_b) = (rows[a][0], rows[b][0]);
+        (rows[a][0], rows[b][0]) = (of_b, of_a);
+        let (mut blocks, mut block) = (Vec::new(), ListBlock::new(DIM as u32));
+        let centroids = of.centroid_bytes().unwrap();
+        for ((list, rows), centroid) in all.iter_mut().zip(&mut rows).zip(centroids.chunks(64)) {
+            rows.sort_unstable();
+            let mut squared = 0;
+            for some in rows.chunks(64) {
+                block.clear();
+                for row in some {
+                    let mut bytes = [0; 64];
+                    reader.signed_row(*row, &mut bytes).unwrap();
+                    squared += block.push(*row, &bytes, centroid, DIM);
+                }
+                blocks.extend_from_slice(block.bytes());
+            }
+            list.radius = (squared / rows.len().max(1) as u64).isqrt() as u32;
+        }
+        let lists: Vec<u8> = all.iter().flat_map(|list| list.to_bytes()).collect();
+        (blocks, lists)
+    };
+    for (column, bytes) in [(LIST_BLOCKS, blocks), (LISTS, lists)] {
+        segment.sink.columns.get_mut(&column).unwrap()[0] = bytes;
+    }
+    let told = check(&segment.reader()).unwrap_err().to_string();
+    assert!(
+        told.contains("not in the list of its nearest centroid"),
+        "{told}"
+    );
 }
 
 /// A segment of 500 rows in 16 lists, with one change in a column.
