@@ -75,6 +75,11 @@ pub fn vector_column(column: &VectorColumn) -> Object {
         .field("default", column.is_default)
 }
 
+/// A share with four digits.
+fn share(share: f32) -> f64 {
+    (f64::from(share) * 1e4).round() / 1e4
+}
+
 fn root_object(root: &RootInfo) -> Object {
     Object::new()
         .field("source", &*root.source)
@@ -85,7 +90,7 @@ fn root_object(root: &RootInfo) -> Object {
 
 fn recall_object(recall: &Recall) -> Object {
     Object::new()
-        .field("recall", (f64::from(recall.recall) * 1e4).round() / 1e4)
+        .field("recall", share(recall.recall))
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("candidates", recall.candidates)
@@ -93,7 +98,6 @@ fn recall_object(recall: &Recall) -> Object {
 }
 
 fn unquantised_object(recall: &UnquantisedRecall) -> Object {
-    let share = |share: f32| (f64::from(share) * 1e4).round() / 1e4;
     Object::new()
         .field("recall", share(recall.recall))
         .field("exact", share(recall.exact))
@@ -102,6 +106,7 @@ fn unquantised_object(recall: &UnquantisedRecall) -> Object {
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("chunks", recall.chunks)
+        .field("new_chunks", recall.new_chunks)
 }
 
 /// Empty when nobody writes the file.

@@ -267,6 +267,10 @@ fn records_told_in_prose_name_their_fields_in_order() {
         "1"
     );
     assert_eq!(
+        constant("engine/src/store/meta/effort.rs", "COUNTED_VERSION"),
+        "1"
+    );
+    assert_eq!(
         constant("engine/src/index/keyword/record.rs", "RECORD_VERSION"),
         "1"
     );

@@ -133,6 +133,19 @@ impl Catalog {
             })
     }
 
+    /// Live chunks of segments below a number: chunks that were there before the segment of that number was made, and
+    /// were not merged with later ones.
+    pub fn live_rows_before(&self, segment: u32) -> u64 {
+        let before = self.segments.iter().filter(|it| it.id.0 < segment);
+        before.map(|it| u64::from(it.live_rows())).sum()
+    }
+
+    /// Whether a segment has inverted lists of the built-in column.
+    pub fn has_lists(&self) -> bool {
+        let mut segments = self.segments.iter();
+        segments.any(|segment| segment.records.vectors.lists > 0)
+    }
+
     /// Live chunks by class. Read when first asked for, two bitmaps a segment, and kept as long as the catalog
     /// is.
     ///

@@ -196,7 +196,7 @@ fn a_file_says_what_it_holds_and_who_writes_it() {
     let object = kb_json::info("a.kb", &info, &skipped, None, None);
     let recall = r#""recall":{"recall":0.9877,"k":0,"queries":0,"candidates":0,"chunks":0},"#;
     assert!(object.clone().finish().contains(recall));
-    let unquantised = r#""unquantised_recall":{"recall":0.97,"exact":0.98,"wanted":null,"lists":0.0,"k":0,"queries":0,"chunks":0},"#;
+    let unquantised = r#""unquantised_recall":{"recall":0.97,"exact":0.98,"wanted":null,"lists":0.0,"k":0,"queries":0,"chunks":0,"new_chunks":0},"#;
     assert!(object.clone().finish().contains(unquantised));
     assert!(object.finish().ends_with(r#""writer":{}}"#));
 }

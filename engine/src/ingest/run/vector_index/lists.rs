@@ -44,6 +44,15 @@ impl ListLimits {
     }
 }
 
+/// Which columns of vectors get lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest::run) enum Columns {
+    /// All of them.
+    All,
+    /// Those of other models.
+    Imported,
+}
+
 /// Centroids of another segment are used again where they are between half and twice as many as wanted.
 const REUSE_FACTOR: usize = 2;
 
@@ -58,11 +67,11 @@ pub(in crate::ingest::run) fn build(
     writer: &mut ContainerWriter,
     base: &Container,
     catalogs: &CatalogCache,
-    limits: ListLimits,
+    wanted: (ListLimits, Columns),
     reporter: &Reporter<'_>,
 ) -> Result<()> {
     let is_needed =
-        base.read(|snapshot| Ok(!missing(&*catalogs.get(snapshot)?, limits).is_empty()))?;
+        base.read(|snapshot| Ok(!missing(&*catalogs.get(snapshot)?, wanted).is_empty()))?;
     if !is_needed {
         return Ok(());
     }
@@ -76,7 +85,7 @@ pub(in crate::ingest::run) fn build(
                 transaction,
                 snapshot,
                 &*catalogs.get(snapshot)?,
-                limits,
+                wanted,
                 reporter,
             )
         }
@@ -102,7 +111,7 @@ struct Missing<'c> {
 }
 
 /// All of them. Only of what is compared by the cosine: the others are compared one by one.
-fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
+fn missing(catalog: &Catalog, (limits, columns): (ListLimits, Columns)) -> Vec<Missing<'_>> {
     let mut all = Vec::new();
     for segment in &catalog.segments {
         all.push(Missing {
@@ -121,6 +130,7 @@ fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
         }));
     }
     let chunks = catalog.meta.chunks;
+    all.retain(|missing| columns == Columns::All || missing.column != BUILT_IN);
     all.retain(|missing| missing.record.lists == 0 && limits.include(chunks, missing.rows));
     all
 }
@@ -129,10 +139,10 @@ fn build_in(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    limits: ListLimits,
+    wanted: (ListLimits, Columns),
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let mut missing = missing(catalog, limits);
+    let mut missing = missing(catalog, wanted);
     missing.sort_by_key(|missing| missing.column);
     let rows = missing.iter().map(|missing| u64::from(missing.rows));
     // Training counts as much as assigning.
