@@ -1,6 +1,8 @@
 //! What a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo};
+use kb_engine::{
+    ColumnRecall, Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo,
+};
 use serde_json::Value;
 
 use crate::object::Object;
@@ -65,14 +67,27 @@ pub fn info(
 /// A column of vectors.
 #[must_use]
 pub fn vector_column(column: &VectorColumn) -> Object {
-    Object::new()
+    let object = Object::new()
         .field("name", &*column.name)
         .field("model", &*column.model)
         .field("dim", column.dim)
         .field("metric", column.metric.name())
         .field("codec", column.codec.name())
         .field("rows", column.rows)
-        .field("default", column.is_default)
+        .field("default", column.is_default);
+    match &column.recall {
+        Some(recall) => object.object("recall", column_recall(recall)),
+        None => object.field("recall", Value::Null),
+    }
+}
+
+fn column_recall(recall: &ColumnRecall) -> Object {
+    Object::new()
+        .field("recall", share(recall.recall))
+        .field("lists", share(recall.lists))
+        .field("k", recall.k)
+        .field("queries", recall.queries)
+        .field("chunks", recall.chunks)
 }
 
 /// A share with four digits.

@@ -131,7 +131,7 @@ pub(crate) struct IndexArguments {
     /// parts of its vector index; searches read as much of it as this takes. Where it cannot be had, because i8 or i4
     /// vectors do not tell chunks apart that well, the exit status is 1 and the file as good as it can be. `kb info`
     /// shows what was measured. The .kb file remembers the wish, which `kb seal` keeps too; 0 takes it back. It is of the
-    /// built-in vectors: columns of other models are not measured.
+    /// built-in vectors: columns of other models are measured when they are imported, and `kb vectors` shows that.
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     pub(crate) min_recall: Option<f32>,
 

@@ -14,7 +14,7 @@ use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
 use crate::store::parts::PartsTable;
 use crate::store::symbols::SymbolsTable;
-use crate::store::vector_columns::VectorColumns;
+use crate::store::vector_columns::{BUILT_IN, VectorColumns};
 use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
@@ -131,6 +131,19 @@ impl Catalog {
                 lists: record.lists,
                 candidates: record.candidates,
             })
+    }
+
+    /// How much searches of a column of vectors read.
+    pub fn column_effort(&self, number: u16) -> vector::Effort {
+        if number == BUILT_IN {
+            return self.vector_effort();
+        }
+        let column = self.vector_columns.numbered(number);
+        let effort = column.and_then(|column| column.effort.as_ref());
+        effort.map_or(vector::Effort::default(), |record| vector::Effort {
+            lists: record.lists,
+            candidates: record.candidates,
+        })
     }
 
     /// Live chunks of segments below a number: chunks that were there before the segment of that number was made, and

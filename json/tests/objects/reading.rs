@@ -165,7 +165,7 @@ fn a_file_says_what_it_holds_and_who_writes_it() {
     let fields = "file uuid format created_ms updated_ms commit
         roots[{source prefix git_commit git_branch}] documents chunks deleted_chunks segments text_bytes
         file_bytes model dim vectors vectors_exact
-        vector_columns[{name model dim metric codec rows default}] recall unquantised_recall listed_segments model_available analyser content_root";
+        vector_columns[{name model dim metric codec rows default recall}] recall unquantised_recall listed_segments model_available analyser content_root";
     let text = crate::shape::shape(&object);
     let fields = fields.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.starts_with(&format!("{{{fields} types{{")), "{text}");

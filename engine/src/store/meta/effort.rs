@@ -1,4 +1,5 @@
-//! Row `effort` of table `kb`: how much a vector search reads, so that it finds what was asked for.
+//! Row `effort` of table `kb`: how much a vector search reads, so that it finds what was asked for; and the same of a
+//! column of vectors of another model, in its row of table `vectors`.
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -82,6 +83,30 @@ impl From<CountedRecord> for EffortRecord {
                 listed: false,
             }),
         }
+    }
+}
+
+/// How much a search of a column of vectors of another model reads, and what it finds.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct ColumnEffortRecord {
+    /// As in [`EffortRecord`].
+    pub lists: f32,
+    /// As in [`EffortRecord`].
+    pub candidates: f32,
+    /// Rows of the column that were asked for.
+    pub queries: u32,
+    /// Nearest rows wanted of each, without itself.
+    pub k: u32,
+    /// Live chunks with a vector then.
+    pub rows: u64,
+    /// Share of these that are found, of those that comparing every row finds: 0 to 1.
+    pub recall: f32,
+}
+
+impl ColumnEffortRecord {
+    /// Whether its numbers are in their range.
+    pub(super) fn is_sound(&self) -> bool {
+        is_effort(self.lists, self.candidates) && is_share(self.recall)
     }
 }
 

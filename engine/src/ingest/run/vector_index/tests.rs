@@ -399,6 +399,17 @@ fn columns_of_other_models_get_lists_too() {
         assert!(exact[0] > 0.95);
     }
     lists_find_the_same(&kb);
+    let measured = |kb: &Kb| {
+        let column = kb.vector_columns().unwrap().remove(1);
+        column.recall.unwrap()
+    };
+    let found = measured(&kb);
+    assert_eq!(
+        (found.queries, found.k, found.chunks),
+        (128, 10, kb.info().unwrap().chunks)
+    );
+    assert!(found.recall >= 0.97 && found.lists > 0.0, "{found:?}");
+    assert_eq!(kb.vector_columns().unwrap()[0].recall, None);
     let sealed = place.at("sealed.kb");
     place
         .writer()
@@ -409,6 +420,7 @@ fn columns_of_other_models_get_lists_too() {
     for scan in [Scan::Exact, Scan::Auto] {
         assert_eq!(near(&sealed, 77, scan)[0], near(&kb, 77, scan)[0]);
     }
+    assert!(measured(&sealed).recall >= 0.97);
 }
 
 #[test]

@@ -155,6 +155,7 @@ fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn
             range: 0.0,
             added_ms: now_ms(),
         },
+        effort: None,
     })
 }
 
