@@ -81,7 +81,7 @@ mod types;
 pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE};
 pub use content::{
-    ChunkPlace, ChunkText, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
+    ChunkPlace, ChunkText, ColumnRecall, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
     DocumentSections, DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline,
     PartInfo, Recall, RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State,
     UnquantisedRecall, VectorBlock, VectorColumn, VectorPass, VectorRow, Vectors,

@@ -115,6 +115,7 @@ pub mod index {
         /// Inverted lists.
         pub mod lists {
             pub use crate::index::vector::lists::centroids::Centroids;
+            pub use crate::index::vector::lists::present::PresentRows;
             pub use crate::index::vector::lists::sample::sample;
             pub use crate::index::vector::lists::train::{sample_rows, train, wanted_centroids};
             pub use crate::index::vector::lists::writer::write;

@@ -116,6 +116,10 @@ pub fn seal_report(report: &SealReport) -> Object {
         .field("bytes_before", report.bytes_before)
         .field("bytes_after", report.bytes_after)
         .field("content_root", &*report.content_root)
+        .field(
+            "missed_recall",
+            report.missed_recall.map(|missed| f64::from(missed.reached)),
+        )
 }
 
 /// Vectors that were imported into the column of that name.

@@ -1,6 +1,8 @@
 //! What a file holds, from where, and what its bytes are for.
 
-use kb_engine::{Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo};
+use kb_engine::{
+    ColumnRecall, Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo,
+};
 use serde_json::Value;
 
 use crate::object::Object;
@@ -65,14 +67,32 @@ pub fn info(
 /// A column of vectors.
 #[must_use]
 pub fn vector_column(column: &VectorColumn) -> Object {
-    Object::new()
+    let object = Object::new()
         .field("name", &*column.name)
         .field("model", &*column.model)
         .field("dim", column.dim)
         .field("metric", column.metric.name())
         .field("codec", column.codec.name())
         .field("rows", column.rows)
-        .field("default", column.is_default)
+        .field("default", column.is_default);
+    match &column.recall {
+        Some(recall) => object.object("recall", column_recall(recall)),
+        None => object.field("recall", Value::Null),
+    }
+}
+
+fn column_recall(recall: &ColumnRecall) -> Object {
+    Object::new()
+        .field("recall", share(recall.recall))
+        .field("lists", share(recall.lists))
+        .field("k", recall.k)
+        .field("queries", recall.queries)
+        .field("chunks", recall.chunks)
+}
+
+/// A share with four digits.
+fn share(share: f32) -> f64 {
+    (f64::from(share) * 1e4).round() / 1e4
 }
 
 fn root_object(root: &RootInfo) -> Object {
@@ -85,7 +105,7 @@ fn root_object(root: &RootInfo) -> Object {
 
 fn recall_object(recall: &Recall) -> Object {
     Object::new()
-        .field("recall", (f64::from(recall.recall) * 1e4).round() / 1e4)
+        .field("recall", share(recall.recall))
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("candidates", recall.candidates)
@@ -93,7 +113,6 @@ fn recall_object(recall: &Recall) -> Object {
 }
 
 fn unquantised_object(recall: &UnquantisedRecall) -> Object {
-    let share = |share: f32| (f64::from(share) * 1e4).round() / 1e4;
     Object::new()
         .field("recall", share(recall.recall))
         .field("exact", share(recall.exact))
@@ -102,6 +121,7 @@ fn unquantised_object(recall: &UnquantisedRecall) -> Object {
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("chunks", recall.chunks)
+        .field("new_chunks", recall.new_chunks)
 }
 
 /// Empty when nobody writes the file.

@@ -271,7 +271,7 @@ impl Writer {
     /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
     /// every file anew and loses imported vectors (`lost_columns` of the report), `force_hash` compares contents where size and time are the same, `prune` removes the documents
     /// of folders that are gone, `root` says which root of the file the folder is. `min_recall`, 0.5 to 1, is the share of the ten nearest chunks
-    /// that searches by meaning shall find. Ctrl-C leaves the file as it was.
+    /// that searches by meaning shall find; 0 takes an earlier one back. Ctrl-C leaves the file as it was.
     #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None))]
     #[expect(
         clippy::too_many_arguments,

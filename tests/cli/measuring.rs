@@ -147,11 +147,11 @@ fn bench_needs_no_right_to_write_and_leaves_the_file_alone() {
 #[test]
 fn a_recall_can_be_asked_for_and_is_shown() {
     let folder = Folder::indexed();
-    for share in ["0.2", "2", "many"] {
+    for share in ["0.2", "2", "-1", "many"] {
         let told = folder
-            .kb(["index", "harbour", "--min-recall", share])
+            .kb(["index", "harbour", &format!("--min-recall={share}")])
             .expect(2);
-        let refused = "a recall is a number from 0.5 to 1, such as 0.95";
+        let refused = "a recall is a number from 0.5 to 1, such as 0.95, or 0 for none";
         assert!(told.stderr.contains(refused), "{}", told.stderr);
     }
     folder
@@ -162,5 +162,42 @@ fn a_recall_can_be_asked_for_and_is_shown() {
     let measured = &info["unquantised_recall"];
     assert_eq!(measured["wanted"], 0.5, "{info}");
     assert!(measured["recall"].as_f64() >= Some(0.5), "{info}");
+    assert_eq!(measured["new_chunks"], 0, "{info}");
     assert_eq!(info["listed_segments"], 0);
+    let taken_back = ["index", "harbour", "--min-recall", "0"];
+    folder.kb(taken_back).expect(0);
+    let told = folder.kb(["info", "harbour.kb", "--json"]).expect(0);
+    assert!(told.json_lines()[0]["unquantised_recall"].is_null());
+}
+
+#[test]
+fn a_seal_that_misses_the_recall_says_so() {
+    let folder = Folder::empty();
+    let words = [
+        "harbour", "moon", "pump", "ledger", "orchard", "valve", "glacier",
+    ];
+    for file in 0..8 {
+        let sections = (0..100).map(|at| {
+            let number: usize = (file * 100 + at) * 7919;
+            let word = |step: usize| words[number / step % words.len()];
+            let line = format!("{} {} {} {number} ", word(1), word(13), word(171));
+            format!("# Part {number}\n\n{}\n\n", line.repeat(30))
+        });
+        folder.write(format!("harbour/{file}.md"), sections.collect::<String>());
+    }
+    // What signed bytes allow may be less than all: said then, too.
+    let told = folder.kb(["index", "harbour", "--min-recall", "1", "--json"]);
+    let missed = &told.json_lines()[0]["missed_recall"];
+    told.expect(if missed.is_null() { 0 } else { 1 });
+    let seal = ["seal", "harbour.kb", "-o", "small.kb", "--vectors", "i4"];
+    let told = folder.kb(seal).expect(1);
+    assert!(
+        told.stderr.contains("of the nearest chunks, not 1"),
+        "{told:#?}"
+    );
+    assert!(told.stderr.contains("vectors stored as i4"), "{told:#?}");
+    assert!(told.stdout.contains("content root"), "{told:#?}");
+    let told = folder.kb(["seal", "small.kb", "--json"]).expect(1);
+    let missed = told.json_lines()[0]["missed_recall"].as_f64().unwrap();
+    assert!((0.5..1.0).contains(&missed), "{told:#?}");
 }

@@ -35,7 +35,7 @@ pub(crate) fn golden_bytes() -> &'static [u8] {
 /// The golden file with inverted lists and vectors of other models.
 pub(crate) const WITH_LISTS: &str = "v0.10-lists/golden.kb";
 
-/// The vector of the n-th chunk in each of its two columns.
+/// The vector of the n-th chunk in each of its two columns; in `angles` each fifth has none.
 pub(crate) fn golden_vector(row: u64) -> Vec<f32> {
     let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
     (0..24).map(|dim| angle(dim).sin()).collect()
@@ -520,6 +520,12 @@ fn the_golden_file_with_lists_finds_in_them_what_it_finds_without() {
     let kb = Kb::open(golden_folder().join(WITH_LISTS)).expect("golden.kb");
     let info = kb.info().expect("info");
     assert_eq!(info.listed_segments, info.segments);
+    assert_eq!(info.unquantised_recall.and_then(|it| it.wanted), Some(0.9));
+    let [_, angles, places] = info.vector_columns.as_slice() else {
+        panic!("{:?}", info.vector_columns)
+    };
+    assert!(angles.recall.is_some() && places.recall.is_none());
+    assert!(angles.rows < info.chunks && places.rows == info.chunks);
     let options = VerifyOptions::new().deep(true);
     let report = kb.verify(&options, &mut Progress::ignore).expect("verify");
     assert_eq!(report.problems, Vec::<String>::new());

@@ -215,6 +215,11 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "store/meta/effort.rs",
             "MeasuredRecord",
         ),
+        (
+            " effort: lists",
+            "store/meta/effort.rs",
+            "ColumnEffortRecord",
+        ),
         (" more: number", "store/segments.rs", "MoreVectors"),
         (
             " default u16 (number",
@@ -264,6 +269,17 @@ fn records_told_in_prose_name_their_fields_in_order() {
     );
     assert_eq!(
         constant("engine/src/store/meta/vector_columns.rs", "STATE_VERSION"),
+        "1"
+    );
+    assert_eq!(
+        constant(
+            "engine/src/store/meta/vector_columns.rs",
+            "MEASURED_VERSION"
+        ),
+        "2"
+    );
+    assert_eq!(
+        constant("engine/src/store/meta/effort.rs", "COUNTED_VERSION"),
         "1"
     );
     assert_eq!(

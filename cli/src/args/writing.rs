@@ -127,12 +127,13 @@ pub(crate) struct IndexArguments {
     #[arg(long, value_name = "CODEC")]
     pub(crate) vectors: Option<VectorsArgument>,
 
-    /// Least share of the 10 nearest chunks that a search by meaning finds, 0.5 to 1 [default: as the file has it]
+    /// Least share of the 10 nearest chunks that a search by meaning finds, 0.5 to 1 or 0 [default: as the file has it]
     ///
     /// Measured on questions drawn from the file, against vectors that are not quantised. A large file is searched by
     /// parts of its vector index; searches read as much of it as this takes. Where it cannot be had, because i8 or i4
     /// vectors do not tell chunks apart that well, the exit status is 1 and the file as good as it can be. `kb info`
-    /// shows what was measured. The .kb file remembers the wish.
+    /// shows what was measured. The .kb file remembers the wish, which `kb seal` keeps too; 0 takes it back. It is of the
+    /// built-in vectors: columns of other models are measured when they are imported, and `kb vectors` shows that.
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     pub(crate) min_recall: Option<f32>,
 
@@ -350,7 +351,8 @@ Examples:
 ///
 /// Documents in the order of their paths, text compressed as well as possible, nothing deleted left,
 /// only the names of the indexed folders. The same documents give the same content root, on any
-/// machine and whatever the history. Takes about half a second for each megabyte of text.
+/// machine and whatever the history. Takes about half a second for each megabyte of text. Where the sealed file misses
+/// the recall that `kb index --min-recall` asked for, it is written all the same, with a warning and exit status 1.
 #[derive(Debug, Args)]
 #[command(after_help = SEAL_EXAMPLES)]
 pub(crate) struct SealArguments {
@@ -457,7 +459,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 /// A wanted recall, in the range that the engine takes: refused here, it names the flag.
 fn recall(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
-        Ok(share) if (0.5..=1.0).contains(&share) => Ok(share),
-        _ => Err("a recall is a number from 0.5 to 1, such as 0.95".to_owned()),
+        Ok(share) if share == 0.0 || (0.5..=1.0).contains(&share) => Ok(share),
+        _ => Err("a recall is a number from 0.5 to 1, such as 0.95, or 0 for none".to_owned()),
     }
 }

@@ -22,5 +22,14 @@ pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
     if !column.model.is_empty() {
         facts.push_str(&format!(", {}", column.model));
     }
+    if let Some(recall) = &column.recall {
+        facts.push_str(&format!(
+            ", search finds {:.2} of the {} nearest ({} of its vectors asked, at {})",
+            recall.recall,
+            recall.k,
+            recall.queries,
+            count(recall.chunks)
+        ));
+    }
     facts
 }

@@ -8,6 +8,7 @@
 pub(crate) mod changes;
 pub(crate) mod columns;
 pub(crate) mod format;
+pub(crate) mod missed_recall;
 pub(crate) mod passage;
 pub(crate) mod progress;
 mod style;

@@ -14,7 +14,7 @@ use crate::store::meta::{Manifest, Meta};
 use crate::store::outline::Outlines;
 use crate::store::parts::PartsTable;
 use crate::store::symbols::SymbolsTable;
-use crate::store::vector_columns::VectorColumns;
+use crate::store::vector_columns::{BUILT_IN, VectorColumns};
 use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
@@ -131,6 +131,32 @@ impl Catalog {
                 lists: record.lists,
                 candidates: record.candidates,
             })
+    }
+
+    /// How much searches of a column of vectors read.
+    pub fn column_effort(&self, number: u16) -> vector::Effort {
+        if number == BUILT_IN {
+            return self.vector_effort();
+        }
+        let column = self.vector_columns.numbered(number);
+        let effort = column.and_then(|column| column.effort.as_ref());
+        effort.map_or(vector::Effort::default(), |record| vector::Effort {
+            lists: record.lists,
+            candidates: record.candidates,
+        })
+    }
+
+    /// Live chunks of segments below a number: chunks that were there before the segment of that number was made, and
+    /// were not merged with later ones.
+    pub fn live_rows_before(&self, segment: u32) -> u64 {
+        let before = self.segments.iter().filter(|it| it.id.0 < segment);
+        before.map(|it| u64::from(it.live_rows())).sum()
+    }
+
+    /// Whether a segment has inverted lists of the built-in column.
+    pub fn has_lists(&self) -> bool {
+        let mut segments = self.segments.iter();
+        segments.any(|segment| segment.records.vectors.lists > 0)
     }
 
     /// Live chunks by class. Read when first asked for, two bitmaps a segment, and kept as long as the catalog

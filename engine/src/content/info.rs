@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use crate::catalog::Segment;
+use crate::catalog::{Catalog, Segment};
 use crate::content::vector_columns::{VectorColumn, vector_columns};
 use crate::content::{CommitView, model_of};
 use crate::error::Result;
 use crate::index::vector::{Codec, MIN_CANDIDATES, uses_rescoring};
-use crate::store::effort::EffortRecord;
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{RecallRecord, RootRecord, SealRecord};
 use crate::types::{Class, hex};
@@ -112,7 +111,8 @@ pub struct RootInfo {
     pub git_branch: Option<String>,
 }
 
-/// Recall of vector search against an exact scan, measured when the file was rebuilt or sealed.
+/// Recall of vector search against an exact scan, measured when the file was rebuilt or sealed, or with
+/// [`UnquantisedRecall`]: what it says of a file that changed since is of the file as it was.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Recall {
@@ -120,7 +120,7 @@ pub struct Recall {
     pub queries: u32,
     /// Nearest chunks wanted for each query.
     pub k: u32,
-    /// Chunks rescored for each query.
+    /// Chunks rescored for each query, on average.
     pub candidates: u32,
     /// Live chunks at that time.
     pub chunks: u64,
@@ -128,8 +128,9 @@ pub struct Recall {
     pub recall: f32,
 }
 
-/// Recall of vector search against vectors that are not quantised, and what searches read to reach it. Only of
-/// files with inverted lists, or with a recall that was asked for.
+/// Recall of the built-in vectors against vectors that are not quantised, and what searches read to reach it. Only of
+/// files with inverted lists, or with a recall that was asked for. An index run measures again when half of the chunks
+/// are new.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct UnquantisedRecall {
@@ -147,11 +148,15 @@ pub struct UnquantisedRecall {
     pub wanted: Option<f32>,
     /// Largest share of the rows of a segment whose inverted lists are read.
     pub lists: f32,
+    /// Live chunks of now that came since, or were merged with such.
+    pub new_chunks: u64,
 }
 
 impl UnquantisedRecall {
-    fn from_record(record: &EffortRecord) -> Option<UnquantisedRecall> {
+    fn of(catalog: &Catalog) -> Option<UnquantisedRecall> {
+        let record = catalog.effort.as_ref()?;
         let measured = record.measured.as_ref()?;
+        let known = catalog.live_rows_before(measured.next_segment);
         Some(UnquantisedRecall {
             queries: measured.queries,
             k: measured.k,
@@ -160,6 +165,7 @@ impl UnquantisedRecall {
             exact: measured.exact,
             wanted: record.wanted,
             lists: record.lists,
+            new_chunks: catalog.meta.chunks.saturating_sub(known),
         })
     }
 }
@@ -227,10 +233,7 @@ pub(crate) fn info(commit: CommitView<'_>, format: String, file_bytes: u64) -> R
         vector_columns: vector_columns(commit)?,
         is_exact: !uses_rescoring(meta.chunks, MIN_CANDIDATES),
         recall: meta.recall.as_ref().map(Recall::from_record),
-        unquantised_recall: catalog
-            .effort
-            .as_ref()
-            .and_then(UnquantisedRecall::from_record),
+        unquantised_recall: UnquantisedRecall::of(catalog),
         listed_segments: catalog
             .segments
             .iter()

@@ -49,7 +49,7 @@ pub use sizes::Sizes;
 pub(crate) use sizes::sizes;
 pub use text::{DocumentText, WHOLE_TEXT_LIMIT_BYTES};
 pub(crate) use text::{head, text, text_paged};
-pub use vector_columns::{ChunkPlace, VectorColumn};
+pub use vector_columns::{ChunkPlace, ColumnRecall, VectorColumn};
 pub(crate) use vector_columns::{chunks_in_order, vector_columns};
 pub use vectors::{VectorBlock, VectorRow, Vectors};
 pub(crate) use vectors::{vector_rows, vectors, vectors_of};

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::vector::Codec;
+use crate::store::effort::ColumnEffortRecord;
 use crate::store::vector_columns::BUILT_IN;
 use crate::types::{BUILT_IN_VECTORS, Metric};
 
@@ -26,6 +27,38 @@ pub struct VectorColumn {
     pub rows: u64,
     /// Whether a request with a vector that names no column searches this one.
     pub is_default: bool,
+    /// What searches find of it; `None` where it has no inverted lists, and of the built-in column, of which
+    /// [`Info`](crate::Info) tells.
+    pub recall: Option<ColumnRecall>,
+}
+
+/// Recall of a column of another model against comparing every vector of it, measured when it got inverted lists.
+/// Questions are vectors of the column, each without itself; those that a model makes of questions may find less.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ColumnRecall {
+    /// Vectors that were asked for.
+    pub queries: u32,
+    /// Nearest vectors wanted of each.
+    pub k: u32,
+    /// Live chunks with a vector then.
+    pub chunks: u64,
+    /// Share of the nearest that were found, 0 to 1.
+    pub recall: f32,
+    /// Largest share of the rows of a segment whose inverted lists are read.
+    pub lists: f32,
+}
+
+impl ColumnRecall {
+    fn from_record(record: &ColumnEffortRecord) -> ColumnRecall {
+        ColumnRecall {
+            queries: record.queries,
+            k: record.k,
+            chunks: record.rows,
+            recall: record.recall,
+            lists: record.lists,
+        }
+    }
 }
 
 /// A chunk in the order of the file; see [`crate::Kb::chunks_in_order`].
@@ -49,6 +82,7 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
         codec: Codec::of(meta.embedder.codec)?,
         rows: meta.chunks,
         is_default: columns.default == BUILT_IN,
+        recall: None,
     }];
     for column in &columns.list {
         let mut rows = 0;
@@ -65,6 +99,7 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
             codec: Codec::of(column.record.codec)?,
             rows,
             is_default: columns.default == column.number,
+            recall: column.effort.as_ref().map(ColumnRecall::from_record),
         });
     }
     Ok(all)

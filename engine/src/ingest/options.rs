@@ -53,9 +53,9 @@ pub struct IndexOptions {
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
     /// The recall@10 of vector search that the file shall have, measured against vectors that are not
-    /// quantised, 0.5 to 1: searches read as much as that takes.
+    /// quantised, 0.5 to 1: searches by the built-in vectors read as much as that takes.
     /// [`Report::missed_recall`](crate::Report::missed_recall) says when it cannot be had. The .kb remembers
-    /// it; none: as the .kb has it, in a new file what is cheap.
+    /// it; none: as the .kb has it, in a new file what is cheap. 0 takes the wish back.
     pub min_recall: Option<f32>,
 }
 

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::index::vector::Codec;
+
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -74,6 +76,8 @@ pub struct MissedRecall {
     pub reached: f32,
     /// What comparing every row finds: more is lost by storing the vectors in fewer bits.
     pub exact: f32,
+    /// How the vectors are stored.
+    pub vectors: Codec,
 }
 
 /// What an index run did, or, after [`crate::Kb::check_sources`], what it would do.

@@ -165,7 +165,7 @@ fn a_file_says_what_it_holds_and_who_writes_it() {
     let fields = "file uuid format created_ms updated_ms commit
         roots[{source prefix git_commit git_branch}] documents chunks deleted_chunks segments text_bytes
         file_bytes model dim vectors vectors_exact
-        vector_columns[{name model dim metric codec rows default}] recall unquantised_recall listed_segments model_available analyser content_root";
+        vector_columns[{name model dim metric codec rows default recall}] recall unquantised_recall listed_segments model_available analyser content_root";
     let text = crate::shape::shape(&object);
     let fields = fields.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.starts_with(&format!("{{{fields} types{{")), "{text}");
@@ -196,7 +196,7 @@ fn a_file_says_what_it_holds_and_who_writes_it() {
     let object = kb_json::info("a.kb", &info, &skipped, None, None);
     let recall = r#""recall":{"recall":0.9877,"k":0,"queries":0,"candidates":0,"chunks":0},"#;
     assert!(object.clone().finish().contains(recall));
-    let unquantised = r#""unquantised_recall":{"recall":0.97,"exact":0.98,"wanted":null,"lists":0.0,"k":0,"queries":0,"chunks":0},"#;
+    let unquantised = r#""unquantised_recall":{"recall":0.97,"exact":0.98,"wanted":null,"lists":0.0,"k":0,"queries":0,"chunks":0,"new_chunks":0},"#;
     assert!(object.clone().finish().contains(unquantised));
     assert!(object.finish().ends_with(r#""writer":{}}"#));
 }

@@ -66,7 +66,7 @@ fn a_sealed_file_and_documents_that_come_and_go_are_told() {
     let report = writer.seal(None, &options, &mut Progress::ignore).unwrap();
     assert_shape(
         &kb_json::seal_report(&report),
-        "{file documents bytes_before bytes_after content_root}",
+        "{file documents bytes_before bytes_after content_root missed_recall}",
     );
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct VectorColumn {
     rows: u64,
     /// Whether a search with a vector that names no column searches this one.
     is_default: bool,
+    /// Share of the ten nearest vectors that searches find, where it was measured.
+    recall: Option<f32>,
 }
 
 impl From<&kb_engine::VectorColumn> for VectorColumn {
@@ -33,6 +35,7 @@ impl From<&kb_engine::VectorColumn> for VectorColumn {
             codec: column.codec.name(),
             rows: column.rows,
             is_default: column.is_default,
+            recall: column.recall.as_ref().map(|recall| recall.recall),
         }
     }
 }
@@ -48,6 +51,7 @@ impl VectorColumn {
         dict.set_item("codec", self.codec)?;
         dict.set_item("rows", self.rows)?;
         dict.set_item("is_default", self.is_default)?;
+        dict.set_item("recall", self.recall)?;
         Ok(dict)
     }
 }

@@ -80,6 +80,12 @@ impl IndexReport {
         self.0.lost_columns.clone()
     }
 
+    /// The recall that searches have where `min_recall` cannot be had; None where it can, or nobody asked.
+    #[getter]
+    fn missed_recall(&self) -> Option<f32> {
+        self.0.missed_recall.map(|missed| missed.reached)
+    }
+
     /// How long it took.
     #[getter]
     fn elapsed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
@@ -119,6 +125,8 @@ pub(crate) struct SealReport {
     bytes_before: u64,
     /// Bytes of the sealed file.
     bytes_after: u64,
+    /// The recall that searches have where the one that the file remembers cannot be had, else None.
+    missed_recall: Option<f32>,
 }
 
 impl From<kb_engine::SealReport> for SealReport {
@@ -129,6 +137,7 @@ impl From<kb_engine::SealReport> for SealReport {
             documents: report.documents,
             bytes_before: report.bytes_before,
             bytes_after: report.bytes_after,
+            missed_recall: report.missed_recall.map(|missed| missed.reached),
         }
     }
 }

@@ -138,7 +138,7 @@ fn lines_that_kb_printed_are_imported_with_vectors() {
         (&columns[0]["name"], &columns[0]["default"]),
         (&json!("built-in"), &json!(false))
     );
-    let expected = json!({"name": "own", "model": "", "dim": DIM, "metric": "cosine", "codec": "i8", "rows": count - 1, "default": true});
+    let expected = json!({"name": "own", "model": "", "dim": DIM, "metric": "cosine", "codec": "i8", "rows": count - 1, "default": true, "recall": null});
     assert_eq!(columns[1], expected);
     // The default column needs no name.
     let document = "src/tide.rs";

@@ -167,8 +167,16 @@ fn vectors(info: &Info) -> String {
                 Some(of) => (String::new(), unquantised(of)),
                 None => Default::default(),
             };
+            let since = match &info.unquantised_recall {
+                Some(of) if of.new_chunks > 0 => {
+                    format!(", {} written since", count(of.new_chunks))
+                }
+                Some(_) => String::new(),
+                // It is not known which chunks these were.
+                None => " when it was written whole".to_owned(),
+            };
             format!(
-                "{name}{lists}, search finds {:.2} of the {} nearest{unquantised} ({} questions, at {}{now})",
+                "{name}{lists}, search finds {:.2} of the {} nearest{unquantised} ({} questions, at {}{since}{now})",
                 recall.recall,
                 recall.k,
                 recall.queries,

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::{
-    BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, MissedRecall, Report, Skipped,
-    worker_protection,
+    BUILT_IN_MODEL, Error, IndexOptions, Kb, KbWriter, Report, Skipped, worker_protection,
 };
 
 use crate::args::{IndexArguments, VectorsArgument};
@@ -14,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::changes;
 use crate::output::format::{bytes, duration, plural};
+use crate::output::missed_recall::missed_recall;
 use crate::output::progress::Meter;
 use crate::target::Target;
 use crate::writer_wait::{
@@ -98,24 +98,6 @@ fn warn_of_lost_columns(report: &Report, output: &mut Output) {
     output.hint(
         "`kb import vectors` imports them again; `kb seal` writes a file anew and keeps them",
     );
-}
-
-/// That a recall cannot be had, and what would help.
-fn missed_recall(missed: &MissedRecall) -> String {
-    let MissedRecall {
-        wanted,
-        reached,
-        exact,
-        ..
-    } = missed;
-    let why = if exact < wanted {
-        "the stored vectors do not tell chunks apart that well; i8 does it better than i4"
-    } else {
-        "searches that compare every row find it, those of the index do not"
-    };
-    format!(
-        "searches find {reached:.3} of the nearest chunks, not {wanted}; comparing every row finds {exact:.3}: {why}"
-    )
 }
 
 fn options(arguments: &IndexArguments) -> IndexOptions {

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::{bytes, percent, shell_word};
+use crate::output::missed_recall::missed_recall;
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
 use crate::writer_wait::{
@@ -60,7 +61,13 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         output.note(&note);
     }
     show(&report, arguments, output)?;
-    Ok(Exit::Found)
+    Ok(match &report.missed_recall {
+        Some(missed) => {
+            output.warning(&missed_recall(missed));
+            Exit::Nothing
+        }
+        None => Exit::Found,
+    })
 }
 
 /// `state`: what became of the file that was to be written.

@@ -1,4 +1,4 @@
-//! Vectors: rows are padded with zeros, and their codes are their signs, or their lists have each once.
+//! Vectors: rows are padded with zeros, and their codes are their signs, or their lists have each row with a vector once.
 
 use crate::catalog::{BoundSegment, BoundVectors};
 use crate::check::deep::context::Context;
@@ -6,6 +6,7 @@ use crate::check::problems::Problems;
 use crate::container::BoundColumn;
 use crate::error::{Error, Result};
 use crate::index::vector::lists::check::check as check_index;
+use crate::index::vector::lists::present::PresentRows;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{CENTROIDS, CODES, LIST_BLOCKS, LISTS, ROWS};
 
@@ -22,7 +23,8 @@ pub(super) fn check(
         let record = &context.segment.records.vectors;
         if record.lists == 0 {
             let codes = context.column(CODES)?;
-            return check_index(&Reader::new(record, rows.view(), Some(codes.view()), None)?);
+            let reader = Reader::new(record, rows.view(), Some(codes.view()), None)?;
+            return check_index(&PresentRows::all(reader));
         }
         let lists = [
             context.column(CENTROIDS)?,
@@ -30,7 +32,8 @@ pub(super) fn check(
             context.column(LIST_BLOCKS)?,
         ];
         let lists = lists.each_ref().map(BoundColumn::view);
-        check_index(&Reader::new(record, rows.view(), None, Some(lists))?)
+        let reader = Reader::new(record, rows.view(), None, Some(lists))?;
+        check_index(&PresentRows::all(reader))
     });
     let place = || format!("vectors of {}", context.location());
     problems.unless_damaged(place, read)?;
@@ -45,7 +48,7 @@ pub(super) fn check(
 /// Vectors of another model: also, rows of chunks without a vector are zeros.
 fn check_more(vectors: &BoundVectors<'_>) -> Result<()> {
     let (index, reader) = (vectors.index, vectors.reader()?);
-    check_index(&reader)?;
+    check_index(&PresentRows::some(reader, &index.present))?;
     for row in 0..index.record.rows {
         let is_present = index.present.contains(row);
         let norm = reader.norm(row)?;

@@ -1,6 +1,9 @@
 //! Segments in memory, for the tests of this room.
 
+use roaring::RoaringBitmap;
+
 use super::lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
+use super::lists::present::PresentRows;
 use super::lists::sample::sample;
 use super::lists::train::train;
 use super::reader::Reader;
@@ -51,18 +54,30 @@ impl Segment {
     }
 
     /// The same rows in `count` inverted lists, in the place of the sign bits.
-    pub(super) fn with_lists(mut self, count: usize) -> Segment {
+    pub(super) fn with_lists(self, count: usize) -> Segment {
+        self.with_lists_of(count, None)
+    }
+
+    /// The same where only some rows have a vector; `None`: all.
+    pub(super) fn with_lists_of(
+        mut self,
+        count: usize,
+        present: Option<&RoaringBitmap>,
+    ) -> Segment {
         let width = stride(self.record.dim) as usize;
         let mut sink = MemoryExtents::default();
         let columns = {
             let reader = self.reader();
-            let sample = sample(&[reader], 64 * count).unwrap();
+            let rows = present.map_or(PresentRows::all(reader), |present| {
+                PresentRows::some(reader, present)
+            });
+            let sample = sample(&[rows], 64 * count).unwrap();
             let centroids = train(&sample, width, count, 2, &mut |_| Ok(())).unwrap();
             let mut check = |_| Ok(());
             super::lists::writer::write(
                 0,
                 SegmentId(1),
-                &reader,
+                &rows,
                 &centroids,
                 2,
                 &mut sink,

@@ -18,7 +18,7 @@ pub mod row_filter;
 pub mod sign_bits;
 pub mod writer;
 
-pub use knn::effort::{Effort, MIN_CANDIDATES, oversample};
+pub use knn::effort::{Effort, MIN_CANDIDATES};
 pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};

@@ -7,7 +7,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};
 use crate::ingest::run::session::{LockedFile, PendingChange, Session};
-use crate::ingest::run::vector_index::lists;
+use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Progress, Reporter, Stage};
@@ -104,7 +104,10 @@ impl Session {
         let is_merged = !self.merges
             || merge_segments(writer, base, catalogs, limit, reporter)
                 .and_then(|()| match limit == Limit::none() {
-                    true => lists::build(writer, base, catalogs, self.list_limits, reporter),
+                    true => {
+                        let wanted = (self.list_limits, Columns::All);
+                        lists::build(writer, base, catalogs, wanted, reporter)
+                    }
                     false => Ok(()),
                 })
                 .is_ok();

@@ -360,7 +360,7 @@ fn vector_searches<'s>(
             how: Method {
                 scan: plan.scan,
                 effort: match sources.files.get(file) {
-                    Some(source) => source.catalog.vector_effort(),
+                    Some(source) => source.catalog.column_effort(of_file.column),
                     None => Effort::default(),
                 },
             },

@@ -1,4 +1,5 @@
-//! Row `effort` of table `kb`: how much a vector search reads, so that it finds what was asked for.
+//! Row `effort` of table `kb`: how much a vector search reads, so that it finds what was asked for; and the same of a
+//! column of vectors of another model, in its row of table `vectors`.
 
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -9,7 +10,10 @@ use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::tables;
 
-const EFFORT_VERSION: u8 = 1;
+const EFFORT_VERSION: u8 = 2;
+
+/// Version of a row that does not say what of the file was there when it was measured.
+const COUNTED_VERSION: u8 = 1;
 
 /// Row `effort`.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
@@ -37,6 +41,81 @@ pub struct MeasuredRecord {
     pub recall: f32,
     /// The same when every row is compared: what the quantised rows allow.
     pub exact: f32,
+    /// Number of the next segment then: chunks of segments from that on came later, or were merged.
+    pub next_segment: u32,
+    /// Whether a segment had inverted lists then.
+    pub listed: bool,
+}
+
+/// The stored form of version 1.
+#[derive(SchemaRead, SchemaWrite)]
+struct CountedRecord {
+    lists: f32,
+    candidates: f32,
+    wanted: Option<f32>,
+    measured: Option<CountedMeasure>,
+}
+
+/// What version 1 says of a measurement.
+#[derive(SchemaRead, SchemaWrite)]
+struct CountedMeasure {
+    queries: u32,
+    k: u32,
+    rows: u64,
+    recall: f32,
+    exact: f32,
+}
+
+impl From<CountedRecord> for EffortRecord {
+    /// No chunk is known to have been there, so that the next index run measures again.
+    fn from(record: CountedRecord) -> EffortRecord {
+        EffortRecord {
+            lists: record.lists,
+            candidates: record.candidates,
+            wanted: record.wanted,
+            measured: record.measured.map(|measured| MeasuredRecord {
+                queries: measured.queries,
+                k: measured.k,
+                rows: measured.rows,
+                recall: measured.recall,
+                exact: measured.exact,
+                next_segment: 0,
+                listed: false,
+            }),
+        }
+    }
+}
+
+/// How much a search of a column of vectors of another model reads, and what it finds.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct ColumnEffortRecord {
+    /// As in [`EffortRecord`].
+    pub lists: f32,
+    /// As in [`EffortRecord`].
+    pub candidates: f32,
+    /// Rows of the column that were asked for.
+    pub queries: u32,
+    /// Nearest rows wanted of each, without itself.
+    pub k: u32,
+    /// Live chunks with a vector then.
+    pub rows: u64,
+    /// Share of these that are found, of those that comparing every row finds: 0 to 1.
+    pub recall: f32,
+}
+
+impl ColumnEffortRecord {
+    /// Whether its numbers are in their range.
+    pub(super) fn is_sound(&self) -> bool {
+        is_effort(self.lists, self.candidates) && is_share(self.recall)
+    }
+}
+
+fn is_share(share: f32) -> bool {
+    (0.0..=1.0).contains(&share)
+}
+
+fn is_effort(lists: f32, candidates: f32) -> bool {
+    lists > 0.0 && is_share(lists) && (1.0..=1000.0).contains(&candidates)
 }
 
 impl EffortRecord {
@@ -51,17 +130,24 @@ impl EffortRecord {
         let Some(row) = snapshot.get(&table, Key::Str(tables::KB_EFFORT))? else {
             return Ok(None);
         };
-        let record: EffortRecord = decode_record("row effort", EFFORT_VERSION, &row)?;
-        let is_share = |share: f32| (0.0..=1.0).contains(&share);
+        EffortRecord::decode(&row).map(Some)
+    }
+
+    fn decode(row: &[u8]) -> Result<EffortRecord> {
+        let record: EffortRecord = match row.first() {
+            Some(&COUNTED_VERSION) => {
+                let record: CountedRecord = decode_record("row effort", COUNTED_VERSION, row)?;
+                record.into()
+            }
+            _ => decode_record("row effort", EFFORT_VERSION, row)?,
+        };
         let measured = record.measured.as_ref();
-        let sound = record.lists > 0.0
-            && is_share(record.lists)
-            && (1.0..=1000.0).contains(&record.candidates)
+        let sound = is_effort(record.lists, record.candidates)
             && record.wanted.is_none_or(is_share)
             && measured
                 .is_none_or(|measured| is_share(measured.recall) && is_share(measured.exact));
         match sound {
-            true => Ok(Some(record)),
+            true => Ok(record),
             false => Err(Error::damaged("row effort has numbers outside their range")),
         }
     }
@@ -71,5 +157,66 @@ impl EffortRecord {
     pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let row = encode_record(EFFORT_VERSION, self)?;
         transaction.put(tables::KB, Key::Str(tables::KB_EFFORT), &row)
+    }
+
+    /// Removes the row, if it is there.
+    #[cfg(feature = "ingest")]
+    pub fn remove(transaction: &mut Transaction<'_>) -> Result<()> {
+        let removed = transaction.remove(tables::KB, Key::Str(tables::KB_EFFORT));
+        removed.map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_version_1_tells_of_no_chunk_that_is_there() {
+        let old = CountedRecord {
+            lists: 0.2,
+            candidates: 2.0,
+            wanted: Some(0.9),
+            measured: Some(CountedMeasure {
+                queries: 7,
+                k: 10,
+                rows: 5,
+                recall: 0.5,
+                exact: 0.75,
+            }),
+        };
+        let row = encode_record(COUNTED_VERSION, &old).unwrap();
+        let record = EffortRecord::decode(&row).unwrap();
+        assert_eq!((record.lists, record.candidates), (0.2, 2.0));
+        let measured = record.measured.unwrap();
+        assert_eq!((measured.rows, measured.recall), (5, 0.5));
+        assert_eq!((measured.next_segment, measured.listed), (0, false));
+    }
+
+    #[test]
+    fn an_effort_outside_its_range_is_refused() {
+        type Lie = fn(&mut EffortRecord);
+        let lies: [Lie; 5] = [
+            |record| record.lists = 0.0,
+            |record| record.lists = 1.5,
+            |record| record.candidates = 0.5,
+            |record| record.candidates = f32::NAN,
+            |record| record.wanted = Some(-1.0),
+        ];
+        let sound = EffortRecord {
+            lists: 1.0,
+            candidates: 1.0,
+            wanted: None,
+            measured: None,
+        };
+        let read = |record: &EffortRecord| {
+            EffortRecord::decode(&encode_record(EFFORT_VERSION, record).unwrap())
+        };
+        assert_eq!(read(&sound).unwrap(), sound);
+        for lie in lies {
+            let mut told = sound.clone();
+            lie(&mut told);
+            assert_eq!(read(&told).unwrap_err().code(), "DAMAGED");
+        }
     }
 }

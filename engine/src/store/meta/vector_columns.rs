@@ -11,10 +11,13 @@ use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record, u64_at};
 use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
+use crate::store::effort::ColumnEffortRecord;
 use crate::store::tables;
 use crate::types::{BUILT_IN_VECTORS, Metric, VECTOR_DIM_LIMIT};
 
 const COLUMN_VERSION: u8 = 1;
+/// Version of a column of which it was measured how much searches of its inverted lists are to read.
+const MEASURED_VERSION: u8 = 2;
 const STATE_VERSION: u8 = 1;
 
 /// The largest number of a column: its columns of a segment are numbered from 256 times that, in 15 bits.
@@ -48,6 +51,13 @@ pub struct VectorColumnRecord {
     pub added_ms: i64,
 }
 
+/// The stored form of version 2.
+#[derive(SchemaRead, SchemaWrite)]
+struct MeasuredColumn {
+    record: VectorColumnRecord,
+    effort: ColumnEffortRecord,
+}
+
 /// Row 0 of table `vectors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
 struct VectorStateRecord {
@@ -64,6 +74,19 @@ pub struct NumberedColumn {
     pub metric: Metric,
     /// What the file says of it.
     pub record: VectorColumnRecord,
+    /// How much searches of its inverted lists read; `None` where it has none, or where that was not measured.
+    pub effort: Option<ColumnEffortRecord>,
+}
+
+impl NumberedColumn {
+    #[cfg(any(test, feature = "ingest"))]
+    fn encode(&self) -> Result<Vec<u8>> {
+        let record = self.record.clone();
+        match self.effort.clone() {
+            None => encode_record(COLUMN_VERSION, &record),
+            Some(effort) => encode_record(MEASURED_VERSION, &MeasuredColumn { record, effort }),
+        }
+    }
 }
 
 /// Table `vectors`. A file without it has no column but the built-in one.
@@ -148,7 +171,7 @@ impl VectorColumns {
         let row = encode_record(STATE_VERSION, &state)?;
         transaction.put(tables::VECTORS, Key::U64(0), &row)?;
         for column in &self.list {
-            let row = encode_record(COLUMN_VERSION, &column.record)?;
+            let row = column.encode()?;
             transaction.put(tables::VECTORS, Key::U64(u64::from(column.number)), &row)?;
         }
         Ok(())
@@ -207,8 +230,19 @@ pub fn name_fault(name: &str) -> Option<&'static str> {
 
 /// Reads a row of the table.
 fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
-    let record: VectorColumnRecord = decode_record("a column of vectors", COLUMN_VERSION, row)?;
+    const WHAT: &str = "a column of vectors";
+    let (record, effort) = match row.first() {
+        Some(&MEASURED_VERSION) => {
+            let row: MeasuredColumn = decode_record(WHAT, MEASURED_VERSION, row)?;
+            (row.record, Some(row.effort))
+        }
+        _ => {
+            let record: VectorColumnRecord = decode_record(WHAT, COLUMN_VERSION, row)?;
+            (record, None)
+        }
+    };
     let is_sound = name_fault(&record.name).is_none()
+        && effort.as_ref().is_none_or(ColumnEffortRecord::is_sound)
         && record.model.len() <= MODEL_LIMIT_BYTES
         && (1..=VECTOR_DIM_LIMIT).contains(&record.dim)
         && record.range.is_finite()
@@ -224,6 +258,7 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
         number,
         metric,
         record,
+        effort,
     })
 }
 
@@ -274,6 +309,31 @@ mod tests {
             lie(&mut told);
             assert_eq!(read(1, &told).unwrap_err().code(), code, "{number}");
         }
+    }
+
+    #[test]
+    fn a_column_keeps_how_much_of_its_lists_is_read() {
+        let effort = ColumnEffortRecord {
+            lists: 0.2,
+            candidates: 2.0,
+            queries: 128,
+            k: 10,
+            rows: 9,
+            recall: 0.97,
+        };
+        let mut measured = NumberedColumn {
+            effort: Some(effort),
+            ..read(1, &record("a")).unwrap()
+        };
+        let row = measured.encode().unwrap();
+        assert_eq!(column(1, &row).unwrap(), measured);
+        if let Some(effort) = &mut measured.effort {
+            effort.lists = 0.0;
+        }
+        let row = measured.encode().unwrap();
+        assert_eq!(column(1, &row).unwrap_err().code(), "DAMAGED");
+        measured.effort = None;
+        assert_eq!(measured.encode().unwrap().first(), Some(&COLUMN_VERSION));
     }
 
     #[test]

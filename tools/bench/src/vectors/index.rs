@@ -291,14 +291,15 @@ impl VectorIndex for ListedIndex {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let count = lists::wanted_centroids(u64::from(record.rows));
         let width = dim.next_multiple_of(64) as usize;
-        let sample = lists::sample(&[reader], lists::sample_rows(count, width))?;
+        let rows = lists::PresentRows::all(reader);
+        let sample = lists::sample(&[rows], lists::sample_rows(count, width))?;
         let centroids = lists::train(&sample, width, count, threads, &mut |_| Ok(()))?;
         drop(sample);
         let mut go_on = |_| Ok(());
         columns.extend(lists::write(
             0,
             SegmentId(1),
-            &reader,
+            &rows,
             &centroids,
             threads,
             &mut extents,

@@ -9,6 +9,7 @@ pub mod block;
 pub mod centroids;
 pub mod check;
 pub mod layout;
+pub mod present;
 pub mod probe;
 pub mod reader;
 pub mod residual;

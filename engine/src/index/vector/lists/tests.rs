@@ -2,9 +2,11 @@
 
 use roaring::RoaringBitmap;
 
-use super::check::check;
+use super::block::{ListBlock, StoredBlock};
+use super::check;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LISTS, List};
-use crate::container::column::ColumnId;
+use super::present::PresentRows;
+use crate::container::column::{ColumnId, MemoryExtents};
 use crate::index::vector::fixture::{RANGE, Segment, unit};
 use crate::index::vector::query::Query;
 use crate::index::vector::sign_bits::block_bytes;
@@ -12,6 +14,7 @@ use crate::index::vector::writer::Writer;
 use crate::index::vector::{
     CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, knn, knn_batch,
 };
+use crate::types::SegmentId;
 
 const DIM: usize = 60;
 
@@ -50,6 +53,10 @@ fn method(lists: f32, candidates: f32) -> Method {
         scan: Scan::Rescored,
         effort,
     }
+}
+
+fn check(reader: &crate::index::vector::reader::Reader<'_>) -> crate::Result<()> {
+    check::check(&PresentRows::all(*reader))
 }
 
 #[test]
@@ -157,6 +164,114 @@ fn few_lists_find_most_and_batches_find_the_same() {
         wanted += exact.len();
     }
     assert!(found * 100 >= wanted * 90, "{found} of {wanted}");
+}
+
+/// The rows of a column in which one chunk in ten has a vector: the others are zeros, as they are stored.
+fn one_in_ten(codec: u8, rows: usize) -> (Segment, RoaringBitmap) {
+    let present: RoaringBitmap = (0..rows as u32).filter(|row| row % 10 == 3).collect();
+    let mut sink = MemoryExtents::default();
+    let mut writer = Writer::new(SegmentId(1), codec, DIM as u32, RANGE);
+    let mut vectors = clustered(present.len()).into_iter();
+    for row in 0..rows as u32 {
+        match present.contains(row) {
+            true => writer.push(&mut sink, &vectors.next().unwrap()),
+            false => writer.push_absent(&mut sink),
+        }
+        .unwrap();
+    }
+    let (record, columns) = writer.finish(&mut sink).unwrap();
+    (Segment::new(sink, record, columns.to_vec()), present)
+}
+
+#[test]
+fn rows_without_a_vector_are_in_no_list() {
+    for codec in [CODEC_I8, CODEC_I4] {
+        let (segment, present) = one_in_ten(codec, 100_000);
+        let segment = segment.with_lists_of(64, Some(&present));
+        let reader = segment.reader();
+        check::check(&PresentRows::some(reader, &present)).unwrap();
+        let lists = reader.lists().unwrap().lists().unwrap();
+        let listed: u64 = lists.iter().map(|list| u64::from(list.rows)).sum();
+        assert_eq!(listed, present.len());
+        let parts = [part(&reader, Some(&present), None)];
+        let (mut found, mut wanted) = (0, 0);
+        for seed in 0..37 {
+            let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+            let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
+            let some = knn(&parts, &query, 10, method(0.04, 1.0)).unwrap();
+            let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
+            found += exact.iter().filter(has).count();
+            wanted += exact.len();
+        }
+        assert!(found * 100 >= wanted * 95, "{codec}: {found} of {wanted}");
+    }
+}
+
+#[test]
+fn verification_knows_which_rows_have_a_vector() {
+    let (segment, mut present) = one_in_ten(CODEC_I8, 3000);
+    let segment = segment.with_lists_of(16, Some(&present));
+    let told = |present: &RoaringBitmap| {
+        let rows = PresentRows::some(segment.reader(), present);
+        check::check(&rows).unwrap_err().to_string()
+    };
+    let last = present.max().unwrap();
+    present.remove(last);
+    assert!(told(&present).contains("a row without a vector"));
+    present.insert(last);
+    present.insert(last + 1);
+    assert!(told(&present).contains("do not have all rows with a vector"));
+}
+
+#[test]
+fn a_row_in_another_list_than_the_nearest_is_named() {
+    let mut segment = listed(CODEC_I8, &clustered(500), 16);
+    let (blocks, lists) = {
+        let reader = segment.reader();
+        let of = reader.lists().unwrap();
+        let mut all = of.lists().unwrap();
+        let mut cursor = of.block_cursor();
+        let mut rows: Vec<Vec<u32>> = Vec::new();
+        for list in &all {
+            let numbers = (0..list.rows).map(|at| {
+                let place = u64::from(list.first_block + at / 64);
+                let stored = cursor.from(place).unwrap();
+                StoredBlock::of(stored, DIM as u32).unwrap().row(at % 64)
+            });
+            rows.push(numbers.collect());
+        }
+        // Two rows change places, and all that is stored beside them is right.
+        let mut filled = (0..rows.len()).filter(|at| !rows[*at].is_empty());
+        let (a, b) = (filled.next().unwrap(), filled.next().unwrap());
+        let (of_a, of_b) = (rows[a][0], rows[b][0]);
+        (rows[a][0], rows[b][0]) = (of_b, of_a);
+        let (mut blocks, mut block) = (Vec::new(), ListBlock::new(DIM as u32));
+        let centroids = of.centroid_bytes().unwrap();
+        for ((list, rows), centroid) in all.iter_mut().zip(&mut rows).zip(centroids.chunks(64)) {
+            rows.sort_unstable();
+            let mut squared = 0;
+            for some in rows.chunks(64) {
+                block.clear();
+                for row in some {
+                    let mut bytes = [0; 64];
+                    reader.signed_row(*row, &mut bytes).unwrap();
+                    squared += block.push(*row, &bytes, centroid, DIM);
+                }
+                blocks.extend_from_slice(block.bytes());
+            }
+            list.radius = (squared / rows.len().max(1) as u64).isqrt() as u32;
+        }
+        let lists: Vec<u8> = all.iter().flat_map(|list| list.to_bytes()).collect();
+        (blocks, lists)
+    };
+    for (column, bytes) in [(LIST_BLOCKS, blocks), (LISTS, lists)] {
+        segment.sink.columns.get_mut(&column).unwrap()[0] = bytes;
+    }
+    let told = check(&segment.reader()).unwrap_err().to_string();
+    assert!(
+        told.contains("not in the list of its nearest centroid"),
+        "{told}"
+    );
 }
 
 /// A segment of 500 rows in 16 lists, with one change in a column.

@@ -3,17 +3,17 @@
 use super::block::ListBlock;
 use super::centroids::Centroids;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LIST_BYTES, LISTS, List, list_block_bytes};
+use super::present::PresentRows;
 use crate::container::column::{
     ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 use crate::error::Result;
-use crate::index::vector::reader::Reader;
 use crate::types::SegmentId;
 
 /// Rows that are assigned in one go.
 const PIECE_ROWS: usize = 1 << 15;
 
-/// Writes centroids and lists of the rows that `reader` reads, into columns whose numbers are larger by `base`: those
+/// Writes centroids and lists of the rows that have a vector, into columns whose numbers are larger by `base`: those
 /// of the vectors of another model. `check` is told now and then how many rows are done, of twice as many as there
 /// are.
 ///
@@ -24,13 +24,14 @@ const PIECE_ROWS: usize = 1 << 15;
 pub fn write(
     base: u16,
     segment: SegmentId,
-    reader: &Reader<'_>,
+    present: &PresentRows<'_>,
     centroids: &Centroids,
     threads: usize,
     sink: &mut dyn ExtentSink,
     check: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<[ColumnRecord; 3]> {
-    let lists = assign(reader, centroids, threads, check)?;
+    let lists = assign(present, centroids, threads, check)?;
+    let reader = present.reader();
     let dim = reader.dim();
     let column = |column: ColumnId| ColumnId(base.saturating_add(column.0));
     let width = centroids.width() as u32;
@@ -72,7 +73,7 @@ pub fn write(
         of_lists.push(sink, &list.to_bytes())?;
         first_block += blocks;
         done += u64::from(count);
-        check(u64::from(reader.rows()) + done)?;
+        check(u64::from(present.count()) + done)?;
     }
     Ok([
         of_centroids.finish(sink)?,
@@ -98,23 +99,24 @@ impl Lists {
     }
 }
 
-/// Assigns all rows to their nearest centroid.
+/// Assigns all rows with a vector to their nearest centroid.
 fn assign(
-    reader: &Reader<'_>,
+    present: &PresentRows<'_>,
     centroids: &Centroids,
     threads: usize,
     check: &mut dyn FnMut(u64) -> Result<()>,
 ) -> Result<Lists> {
-    let count = reader.rows() as usize;
+    let count = present.count() as usize;
     let width = centroids.width();
     let mut nearest = vec![0u32; count];
     let mut piece = Vec::with_capacity(PIECE_ROWS.min(count) * width);
     let mut row_bytes = vec![0i8; width];
     let mut done = 0u32;
+    let mut left = present.iter();
     for nearest in nearest.chunks_mut(PIECE_ROWS) {
         piece.clear();
-        for row in (done..).take(nearest.len()) {
-            reader.signed_row(row, &mut row_bytes)?;
+        for row in left.by_ref().take(nearest.len()) {
+            present.reader().signed_row(row, &mut row_bytes)?;
             piece.extend(row_bytes.iter().map(|byte| byte.cast_unsigned()));
         }
         centroids.nearest(&piece, nearest, threads);
@@ -133,7 +135,7 @@ fn assign(
         sum += std::mem::replace(end, sum);
     }
     let mut rows = vec![0u32; count];
-    for (row, list) in (0..).zip(&nearest) {
+    for (row, list) in present.iter().zip(&nearest) {
         if let Some(next) = ends.get_mut(*list as usize)
             && let Some(place) = rows.get_mut(*next as usize)
         {

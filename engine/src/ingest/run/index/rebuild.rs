@@ -27,7 +27,8 @@ use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::new_meta;
 use crate::ingest::run::preserved;
 use crate::ingest::run::session::Session;
-use crate::ingest::run::vector_index::{lists, recall};
+use crate::ingest::run::vector_index::lists::{self, Columns};
+use crate::ingest::run::vector_index::recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::ingest::tags;
@@ -273,7 +274,8 @@ impl Session {
             // Nobody reads the new file yet, so a merge that is stopped stops the run.
             let catalogs = CatalogCache::default();
             merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
-            lists::build(writer, &base, &catalogs, self.list_limits, reporter)?;
+            let wanted = (self.list_limits, Columns::All);
+            lists::build(writer, &base, &catalogs, wanted, reporter)?;
         }
         let wanted = options.min_recall.or(recall_before);
         let missed_recall =

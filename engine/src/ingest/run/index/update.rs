@@ -18,15 +18,13 @@ use crate::ingest::run::index::plan::{
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
 use crate::ingest::run::session::{LockedFile, Session};
+use crate::ingest::run::vector_index::due::is_due;
 use crate::ingest::run::vector_index::recall::record_recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
 use crate::store::skipped;
-
-/// Recall is measured again when a file has so many times the chunks that it had then.
-const STALE_FACTOR: u64 = 2;
 
 /// A recall that can be asked for.
 const RECALLS: std::ops::RangeInclusive<f32> = 0.5..=1.0;
@@ -45,11 +43,11 @@ impl Session {
         self.check_open()?;
         if options
             .min_recall
-            .is_some_and(|share| !RECALLS.contains(&share))
+            .is_some_and(|share| share != 0.0 && !RECALLS.contains(&share))
         {
             return Err(Error::InvalidArgument {
                 argument: "min_recall",
-                reason: "is a share from 0.5 to 1".to_owned(),
+                reason: "is a share from 0.5 to 1, or 0 for none".to_owned(),
             });
         }
         if self.has_pending() {
@@ -80,28 +78,16 @@ impl Session {
         Ok(report)
     }
 
-    /// Measures recall where another one is wanted than before, where inverted lists have come, and where the file is
-    /// another one by now: all are rare, and a run that only brings a file up to date must not take seconds for it.
+    /// Measures recall where [`is_due`] says so.
     fn with_recall(
         &mut self,
         mut report: Report,
         wanted: Option<f32>,
         reporter: &Reporter<'_>,
     ) -> Result<Report> {
-        let is_known = Container::open(&self.path)?.read(|snapshot| {
-            let catalog = Catalog::load(snapshot)?;
-            let mut segments = catalog.segments.iter();
-            let has_lists = segments.any(|segment| segment.records.vectors.lists > 0);
-            Ok(match &catalog.effort {
-                Some(record) => {
-                    let measured = record.measured.as_ref().map_or(0, |measured| measured.rows);
-                    let is_recent = catalog.meta.chunks <= measured.saturating_mul(STALE_FACTOR);
-                    is_recent && (wanted.is_none() || record.wanted == wanted)
-                }
-                None => wanted.is_none() && !has_lists,
-            })
-        })?;
-        if is_known {
+        let is_due = Container::open(&self.path)?
+            .read(|snapshot| Ok(is_due(&Catalog::load(snapshot)?, wanted)))?;
+        if !is_due {
             return Ok(report);
         }
         self.lock()?;

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::index::vector::Codec;
+use crate::ingest::report::MissedRecall;
 
 /// The result of [`crate::KbWriter::seal`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SealReport {
     /// Path of the sealed file.
@@ -18,6 +19,8 @@ pub struct SealReport {
     pub bytes_before: u64,
     /// Bytes of the sealed file.
     pub bytes_after: u64,
+    /// The recall that the .kb remembers as asked for, where the sealed file does not have it; it is sealed all the same.
+    pub missed_recall: Option<MissedRecall>,
 }
 
 /// How [`crate::KbWriter::seal`] writes the sealed file.

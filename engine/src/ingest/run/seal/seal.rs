@@ -10,7 +10,8 @@ use crate::ingest::run::index::has_retired_model;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
 use crate::ingest::run::session::Session;
-use crate::ingest::run::vector_index::{lists, recall};
+use crate::ingest::run::vector_index::lists::{self, Columns};
+use crate::ingest::run::vector_index::recall;
 use crate::progress::Reporter;
 use crate::store::effort::EffortRecord;
 use crate::types::hex;
@@ -91,7 +92,7 @@ impl Session {
             None => original.clone(),
         };
         let mut is_first = true;
-        let (root, documents) =
+        let ((root, documents), missed_recall) =
             source.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
                 // Another file is written than the one that is read, and only its last attempt counts.
                 let mut fresh = match writer.take() {
@@ -116,11 +117,13 @@ impl Session {
                 reporter.wait_for(watched(|| transaction.commit()))?;
                 let base = fresh.written()?;
                 let catalogs = CatalogCache::default();
-                lists::build(&mut fresh, &base, &catalogs, self.list_limits, reporter)?;
+                let columns = (self.list_limits, Columns::All);
+                lists::build(&mut fresh, &base, &catalogs, columns, reporter)?;
                 let wanted = EffortRecord::read(snapshot)?.and_then(|record| record.wanted);
-                reporter.wait_for(watched(|| recall::record_recall(&mut fresh, &base, wanted)))?;
+                let missed = reporter
+                    .wait_for(watched(|| recall::record_recall(&mut fresh, &base, wanted)))?;
                 writer = Some(fresh);
-                Ok(sealed)
+                Ok((sealed, missed))
             })?;
         reporter.check()?;
         writer.ok_or(Error::WriterFailed)?.finish()?;
@@ -131,6 +134,7 @@ impl Session {
             documents,
             bytes_before,
             bytes_after: sealed.len_bytes(),
+            missed_recall,
         })
     }
 }

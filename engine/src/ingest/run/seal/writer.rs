@@ -228,6 +228,8 @@ fn sealed_columns(
     for column in list {
         let mut to = column.clone();
         to.number = columns.next;
+        // Measured again once it has lists.
+        to.effort = None;
         if codec == Some(Codec::I8) && column.record.codec != Codec::I8.number() {
             let name = &column.record.name;
             return Err(Error::InvalidArgument {

@@ -1,18 +1,19 @@
 //! Inverted lists for the large segments of a large file, in a commit of their own: a reader never
 //! waits, a crash costs the lists, and no commit that somebody waits for trains anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::column::ColumnRecord;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
 use crate::error::{Error, Result};
 use crate::index::vector::lists::centroids::Centroids;
+use crate::index::vector::lists::present::PresentRows;
 use crate::index::vector::lists::sample::sample;
 use crate::index::vector::lists::train::{sample_rows, train, wanted_centroids};
 use crate::index::vector::lists::writer;
-use crate::index::vector::reader::Reader;
 use crate::index::vector::{CODES, VectorRecord, stride};
+use crate::ingest::run::vector_index::columns;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
@@ -24,7 +25,7 @@ use crate::types::{Metric, SegmentId};
 pub(crate) struct ListLimits {
     /// Fewest chunks of a file: with fewer all sign bits are read as fast.
     pub(crate) chunks: u64,
-    /// Fewest rows of a segment.
+    /// Fewest rows of a segment that have a vector.
     pub(crate) rows: u32,
 }
 
@@ -38,16 +39,25 @@ impl Default for ListLimits {
 }
 
 impl ListLimits {
-    /// Whether a segment of so many rows gets lists, in a file of so many chunks.
+    /// Whether a segment with so many vectors gets lists, in a file of so many chunks.
     pub(in crate::ingest::run) fn include(&self, chunks: u64, rows: u32) -> bool {
         chunks >= self.chunks && rows >= self.rows
     }
 }
 
+/// Which columns of vectors get lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::ingest::run) enum Columns {
+    /// All of them.
+    All,
+    /// Those of other models.
+    Imported,
+}
+
 /// Centroids of another segment are used again where they are between half and twice as many as wanted.
 const REUSE_FACTOR: usize = 2;
 
-/// Makes the lists that are missing. `base` is the file that `writer` has open.
+/// Makes the lists that are missing, and measures those of other models. `base` is the file that `writer` has open.
 ///
 /// Cost: less than 20 s of processor time for a million rows of 192 dimensions, shared by all cores, half of it for
 /// the centroids, which a file trains once until it is sealed.
@@ -58,14 +68,27 @@ pub(in crate::ingest::run) fn build(
     writer: &mut ContainerWriter,
     base: &Container,
     catalogs: &CatalogCache,
-    limits: ListLimits,
+    wanted: (ListLimits, Columns),
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let is_needed =
-        base.read(|snapshot| Ok(!missing(&*catalogs.get(snapshot)?, limits).is_empty()))?;
-    if !is_needed {
-        return Ok(());
+    let built: BTreeSet<u16> = base.read(|snapshot| {
+        let catalog = catalogs.get(snapshot)?;
+        let missing = missing(&catalog, wanted);
+        Ok(missing.iter().map(|missing| missing.column).collect())
+    })?;
+    if !built.is_empty() {
+        build_missing(writer, base, catalogs, wanted, reporter)?;
     }
+    columns::record_efforts(writer, base, catalogs, &built, reporter)
+}
+
+fn build_missing(
+    writer: &mut ContainerWriter,
+    base: &Container,
+    catalogs: &CatalogCache,
+    wanted: (ListLimits, Columns),
+    reporter: &Reporter<'_>,
+) -> Result<()> {
     base.map_growth()?;
     let mut open = Some(writer.begin()?);
     let mut is_repeated = false;
@@ -76,7 +99,7 @@ pub(in crate::ingest::run) fn build(
                 transaction,
                 snapshot,
                 &*catalogs.get(snapshot)?,
-                limits,
+                wanted,
                 reporter,
             )
         }
@@ -97,17 +120,19 @@ struct Missing<'c> {
     /// Number of the column of vectors.
     column: u16,
     record: &'c VectorRecord,
+    /// Rows with a vector.
+    rows: u32,
 }
 
 /// All of them. Only of what is compared by the cosine: the others are compared one by one.
-fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
+fn missing(catalog: &Catalog, (limits, columns): (ListLimits, Columns)) -> Vec<Missing<'_>> {
     let mut all = Vec::new();
-    let wanted = |segment: &&Segment| limits.include(catalog.meta.chunks, segment.rows());
-    for segment in catalog.segments.iter().filter(wanted) {
+    for segment in &catalog.segments {
         all.push(Missing {
             segment,
             column: BUILT_IN,
             record: &segment.records.vectors,
+            rows: segment.rows(),
         });
         let more = segment.records.more_vectors.iter();
         let more = more.filter(|index| index.metric == Metric::Cosine);
@@ -115,9 +140,12 @@ fn missing(catalog: &Catalog, limits: ListLimits) -> Vec<Missing<'_>> {
             segment,
             column: index.number,
             record: &index.record,
+            rows: u32::try_from(index.present.len()).unwrap_or(index.record.rows),
         }));
     }
-    all.retain(|missing| missing.record.lists == 0);
+    let chunks = catalog.meta.chunks;
+    all.retain(|missing| columns == Columns::All || missing.column != BUILT_IN);
+    all.retain(|missing| missing.record.lists == 0 && limits.include(chunks, missing.rows));
     all
 }
 
@@ -125,12 +153,12 @@ fn build_in(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    limits: ListLimits,
+    wanted: (ListLimits, Columns),
     reporter: &Reporter<'_>,
 ) -> Result<()> {
-    let mut missing = missing(catalog, limits);
+    let mut missing = missing(catalog, wanted);
     missing.sort_by_key(|missing| missing.column);
-    let rows = missing.iter().map(|missing| u64::from(missing.record.rows));
+    let rows = missing.iter().map(|missing| u64::from(missing.rows));
     // Training counts as much as assigning.
     let mut progress = Progress {
         bytes_total: 3 * rows.sum::<u64>(),
@@ -173,23 +201,23 @@ impl Column<'_> {
             .iter()
             .map(|missing| missing.segment.bind(self.snapshot));
         let bound = bound.collect::<Result<Vec<BoundSegment<'_>>>>()?;
-        let readers = bound.iter().zip(self.missing);
-        let readers = readers
-            .map(|(bound, missing)| reader_of(bound, missing.column))
-            .collect::<Result<Vec<Reader<'_>>>>()?;
+        let present = bound.iter().zip(self.missing);
+        let present = present
+            .map(|(bound, missing)| rows_of(bound, missing.column))
+            .collect::<Result<Vec<PresentRows<'_>>>>()?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows: u64 = readers.iter().map(|reader| u64::from(reader.rows())).sum();
+        let rows: u64 = present.iter().map(|rows| u64::from(rows.count())).sum();
         let mut done = progress.bytes_done;
-        let centroids = self.centroids(&readers, threads, &mut |percent| {
+        let centroids = self.centroids(&present, threads, &mut |percent| {
             progress.bytes_done = done + rows * u64::from(percent) / 100;
             reporter.report(*progress)
         })?;
         done += rows;
-        for (missing, reader) in self.missing.iter().zip(&readers) {
+        for (missing, present) in self.missing.iter().zip(&present) {
             let columns = writer::write(
                 tables::vector_columns_base(missing.column),
                 missing.segment.id,
-                reader,
+                present,
                 &centroids,
                 threads,
                 transaction,
@@ -198,7 +226,7 @@ impl Column<'_> {
                     reporter.report(*progress)
                 },
             )?;
-            done += 2 * u64::from(reader.rows());
+            done += 2 * u64::from(present.count());
             let record = changed
                 .entry(missing.segment.id)
                 .or_insert_with(|| missing.segment.records.segment.clone());
@@ -212,41 +240,43 @@ impl Column<'_> {
     /// Those of another segment of the file, where they fit; else new ones from all over these segments.
     fn centroids(
         &self,
-        readers: &[Reader<'_>],
+        present: &[PresentRows<'_>],
         threads: usize,
         check: &mut dyn FnMut(u32) -> Result<()>,
     ) -> Result<Centroids> {
-        let (Some(first), Some(rows)) =
-            (self.missing.first(), readers.iter().map(Reader::rows).max())
-        else {
+        let (Some(first), Some(rows)) = (
+            self.missing.first(),
+            present.iter().map(PresentRows::count).max(),
+        ) else {
             return Err(Error::damaged("lists of no segment"));
         };
         let wanted = wanted_centroids(u64::from(rows));
         let width = stride(first.record.dim) as usize;
         for segment in &self.catalog.segments {
             let bound = segment.bind(self.snapshot)?;
-            if let Ok(reader) = reader_of(&bound, first.column)
-                && let Some(lists) = reader.lists()
+            if let Ok(rows) = rows_of(&bound, first.column)
+                && let Some(lists) = rows.reader().lists()
                 && lists.count() as usize * REUSE_FACTOR >= wanted
                 && lists.count() as usize <= wanted * REUSE_FACTOR
             {
                 return Ok(Centroids::new(width, lists.centroid_bytes()?));
             }
         }
-        let sample = sample(readers, sample_rows(wanted, width))?;
+        let sample = sample(present, sample_rows(wanted, width))?;
         train(&sample, width, wanted, threads, check)
     }
 }
 
 /// The vectors of a column in a segment.
-fn reader_of<'b>(bound: &'b BoundSegment<'_>, column: u16) -> Result<Reader<'b>> {
+fn rows_of<'b>(bound: &'b BoundSegment<'_>, column: u16) -> Result<PresentRows<'b>> {
     if column == BUILT_IN {
-        return bound.vectors();
+        return bound.vectors().map(PresentRows::all);
     }
     let vectors = bound.more_vectors(column);
-    vectors
-        .ok_or_else(|| Error::damaged(format!("a segment without column of vectors {column}")))?
-        .reader()
+    let vectors = vectors
+        .ok_or_else(|| Error::damaged(format!("a segment without column of vectors {column}")))?;
+    let present = &vectors.index.present;
+    Ok(PresentRows::some(vectors.reader()?, present))
 }
 
 /// Notes the lists of a segment, and removes its sign bits.

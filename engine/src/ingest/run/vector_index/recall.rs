@@ -7,10 +7,12 @@ use crate::content::{model_of, sample_queries};
 use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{
-    Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, oversample,
+    Codec, Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, knn_with_stats,
     uses_rescoring,
 };
 use crate::ingest::report::MissedRecall;
+use crate::ingest::run::vector_index::due::wish;
+use crate::ingest::run::vector_index::tries::{AIMED, EFFORTS, least_effort};
 use crate::ingest::run::vector_index::truth::{NEAREST, Truth};
 use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
@@ -22,38 +24,16 @@ const QUESTIONS: usize = 128;
 /// [`NEAREST`] by those are among them.
 const RERANKED: usize = 32;
 
-/// The recall that is tried for without a wish, in files with inverted lists.
-const AIMED: f32 = 0.97;
-
 /// How far below what quantised rows allow a search may stay without a wish.
 const CHEAP: f32 = 0.01;
 
-/// What is tried, one after the other. On 1 021 100 chunks of programs, where comparing every row finds .979, the
-/// first six find .945, .954, .964, .969, .974 and .975 in .15 to .39 ms, and the first with all lists .979 in 1.6 ms.
-const EFFORTS: [Effort; 10] = [
-    effort(0.06, 1.0),
-    effort(0.12, 1.0),
-    effort(0.2, 1.0),
-    effort(0.2, 2.0),
-    effort(0.4, 2.0),
-    effort(0.4, 3.0),
-    effort(0.6, 6.0),
-    effort(1.0, 16.0),
-    effort(1.0, 64.0),
-    effort(1.0, 250.0),
-];
-
-/// How many of these are tried without a wish: what the others find more is little, and it takes more than twice
+/// How many of [`EFFORTS`] are tried without a wish: what the others find more is little, and it takes more than twice
 /// as long.
 const CHEAP_EFFORTS: usize = 5;
 
-const fn effort(lists: f32, candidates: f32) -> Effort {
-    Effort { lists, candidates }
-}
-
 /// Asks a file that was just committed, and notes in a commit of its own what was found and how much
 /// searches are to read. Says nothing of a file so small that each chunk is looked at, unless a recall
-/// is `wanted`, or whose model this program does not have.
+/// is `wanted`, or whose model this program does not have. `wanted`: none is as the file has it, 0 takes that back.
 ///
 /// Cost: about a millisecond for each 1000 chunks, one text block for each question, and with inverted
 /// lists or a wish some thousand documents.
@@ -66,44 +46,66 @@ pub(in crate::ingest::run) fn record_recall(
     wanted: Option<f32>,
 ) -> Result<Option<MissedRecall>> {
     base.map_growth()?;
-    let measured = base.read(|snapshot| {
+    let (measured, had_effort, codec) = base.read(|snapshot| {
         let catalog = Catalog::load(snapshot)?;
-        let before = catalog.effort.as_ref().and_then(|record| record.wanted);
-        measure(snapshot, &catalog, wanted.or(before))
+        let before = catalog.effort.as_ref();
+        let wanted = match wanted {
+            Some(wanted) => wish(wanted),
+            None => before.and_then(|record| record.wanted),
+        };
+        let measured = measure(snapshot, &catalog, wanted)?;
+        let codec = Codec::of(catalog.meta.embedder.codec)?;
+        Ok((measured, before.is_some(), codec))
     })?;
-    let Some((meta, effort)) = measured else {
-        return Ok(None);
+    let (meta, effort) = match measured {
+        Measured::Unknown => return Ok(None),
+        Measured::Nothing if !had_effort => return Ok(None),
+        Measured::Nothing => (None, None),
+        Measured::Recall(meta, effort) => (Some(meta), effort),
     };
     let mut transaction = writer.begin()?;
-    meta.write(&mut transaction)?;
-    if let Some(effort) = &effort {
-        effort.write(&mut transaction)?;
+    if let Some(meta) = meta {
+        meta.write(&mut transaction)?;
+    }
+    match &effort {
+        Some(effort) => effort.write(&mut transaction)?,
+        // Neither lists nor a wish: searches read what they read without the row.
+        None if had_effort => EffortRecord::remove(&mut transaction)?,
+        None => {}
     }
     transaction.commit()?;
-    Ok(effort.as_ref().and_then(missed))
+    Ok(effort.and_then(|effort| missed(&effort, codec)))
 }
 
-fn missed(record: &EffortRecord) -> Option<MissedRecall> {
+fn missed(record: &EffortRecord, vectors: Codec) -> Option<MissedRecall> {
     let (wanted, measured) = (record.wanted?, record.measured.as_ref()?);
     (measured.recall < wanted).then_some(MissedRecall {
         wanted,
         reached: measured.recall,
         exact: measured.exact,
+        vectors,
     })
 }
 
-fn measure(
-    snapshot: &Snapshot<'_>,
-    catalog: &Catalog,
-    wanted: Option<f32>,
-) -> Result<Option<(Meta, Option<EffortRecord>)>> {
+/// What was measured.
+enum Measured {
+    /// This program does not have the model.
+    Unknown,
+    /// There is nothing to measure: every search compares every chunk, and nobody asked.
+    Nothing,
+    /// The facts of the file with what searches find, and how much they are to read where that is not what they read
+    /// anyway.
+    Recall(Box<Meta>, Option<EffortRecord>),
+}
+
+fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog, wanted: Option<f32>) -> Result<Measured> {
     let meta = &catalog.meta;
     let Some(model) = model_of(catalog) else {
-        return Ok(None);
+        return Ok(Measured::Unknown);
     };
     let is_rescored = uses_rescoring(meta.chunks, MIN_CANDIDATES);
     if !is_rescored && wanted.is_none() {
-        return Ok(None);
+        return Ok(Measured::Nothing);
     }
     let texts = sample_queries(snapshot, catalog, QUESTIONS)?;
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -131,44 +133,27 @@ fn measure(
             deleted: bound.segment.deleted_rows(),
         })
         .collect();
-    // As a search for ten asks: the list that is fused is longer.
-    let search = |effort: Effort| {
-        let scan = if is_rescored {
-            Scan::Rescored
-        } else {
-            Scan::Exact
-        };
-        knn_batch(&parts, &queries, MIN_CANDIDATES, Method { scan, effort })
+    let scan = if is_rescored {
+        Scan::Rescored
+    } else {
+        Scan::Exact
     };
+    // As a search for ten asks: the list that is fused is longer.
+    let search = |effort| knn_batch(&parts, &queries, MIN_CANDIDATES, Method { scan, effort });
     let exact = knn_batch(&parts, &queries, RERANKED, Scan::Exact)?;
-    let has_lists = readers.iter().any(|reader| reader.lists().is_some());
-    let (mut effort, mut record) = (catalog.vector_effort(), None);
+    let has_lists = catalog.has_lists();
+    let (mut effort, mut record) = (Effort::default(), None);
     if has_lists || wanted.is_some() {
         let vectors: Vec<&[f32]> = asked.iter().map(|(vector, _)| *vector).collect();
         let truth = Truth::of(snapshot, catalog, model, &bound, &vectors, &exact)?;
         let best = truth.recall(&exact);
         let aimed = wanted.unwrap_or(AIMED.min(best - CHEAP));
-        let mut reached = 0.0;
-        let tries = match wanted {
-            Some(_) => EFFORTS.as_slice(),
-            None => EFFORTS.get(..CHEAP_EFFORTS).unwrap_or_default(),
-        };
-        for tried in tries.iter().copied() {
-            if !has_lists && tried.candidates == effort.candidates && reached > 0.0 {
-                // Without lists only candidates differ.
-                continue;
-            }
-            effort = tried;
-            if !has_lists {
-                // Nothing was measured of lists that may come: all of them are read until that is done.
-                effort.lists = 1.0;
-            }
-            reached = truth.recall(&search(tried)?);
-            let is_all = oversample(MIN_CANDIDATES) as f32 * tried.candidates >= meta.chunks as f32;
-            if reached >= aimed || !is_rescored || is_all && effort.lists >= 1.0 {
-                break;
-            }
-        }
+        let tries = tries(wanted.is_some(), has_lists, is_rescored);
+        // No effort finds more than comparing every row does.
+        let (least, reached) = least_effort(&tries, aimed.min(best), |effort| {
+            Ok(truth.recall(&search(effort)?))
+        })?;
+        effort = least;
         record = Some(EffortRecord {
             lists: effort.lists,
             candidates: effort.candidates,
@@ -179,26 +164,59 @@ fn measure(
                 rows: meta.chunks,
                 recall: reached,
                 exact: best,
+                next_segment: catalog.manifest.next_segment,
+                listed: has_lists,
             }),
         });
     }
     let recall = found_share(&exact, &search(effort)?).filter(|_| is_rescored);
+    let candidates = match has_lists {
+        true => rescored_rows(&parts, &queries, Method { scan, effort })?,
+        false => effort.candidates(MIN_CANDIDATES) as u32,
+    };
     let meta = Meta {
         recall: recall.map(|recall| RecallRecord {
             queries: queries.len() as u32,
             k: NEAREST as u32,
-            candidates: effort.candidates(MIN_CANDIDATES) as u32,
+            candidates,
             rows: meta.chunks,
             recall,
         }),
         ..meta.clone()
     };
-    Ok(Some((meta, record)))
+    Ok(Measured::Recall(Box::new(meta), record))
+}
+
+/// What is tried, one after the other.
+fn tries(is_wished: bool, has_lists: bool, is_rescored: bool) -> Vec<Effort> {
+    let count = match (is_rescored, is_wished) {
+        // Every row is compared whatever the effort.
+        (false, _) => 1,
+        (true, false) => CHEAP_EFFORTS,
+        (true, true) => EFFORTS.len(),
+    };
+    let mut tries: Vec<Effort> = EFFORTS.into_iter().take(count).collect();
+    if !has_lists {
+        // Nothing is measured of lists that may come: all of them are read until that is done. Only candidates differ.
+        tries.iter_mut().for_each(|tried| tried.lists = 1.0);
+        tries.dedup();
+    }
+    tries
+}
+
+/// Rows that a search rescores, on average: of segments with lists not all that the effort allows are candidates.
+fn rescored_rows(parts: &[KnnSegment<'_>], queries: &[Query], how: Method) -> Result<u32> {
+    let mut scored = 0;
+    for query in queries {
+        scored += knn_with_stats(parts, query, MIN_CANDIDATES, how)?.1.scored;
+    }
+    let mean = scored.div_ceil(queries.len().max(1) as u64);
+    Ok(u32::try_from(mean).unwrap_or(u32::MAX))
 }
 
 /// The share of the first [`NEAREST`] of each list in `exact` that `quick` has too; a row that ties
 /// with the last of them is as good. `None` when there is none to find.
-fn found_share(exact: &[Vec<Neighbor>], quick: &[Vec<Neighbor>]) -> Option<f32> {
+pub(super) fn found_share(exact: &[Vec<Neighbor>], quick: &[Vec<Neighbor>]) -> Option<f32> {
     let (mut wanted, mut found) = (0, 0);
     for (exact, quick) in exact.iter().zip(quick) {
         let exact = exact.get(..NEAREST).unwrap_or(exact);

@@ -6,7 +6,7 @@ use crate::catalog::Segment;
 use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::session::{LockedFile, Session};
-use crate::ingest::run::vector_index::lists;
+use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::run::vectors::change::{Change, take_out};
 use crate::ingest::run::vectors::options::{ImportReport, NewVectors, VectorTarget};
 use crate::ingest::run::vectors::rows::WaitingRows;
@@ -55,7 +55,8 @@ impl Session {
             let report = import(change, options, rows, reporter)?;
             Ok((report, true))
         })?;
-        let limits = self.list_limits;
+        // Lists of the built-in column are left to the next index run, which measures what searches find then.
+        let columns = (self.list_limits, Columns::Imported);
         if let Some(LockedFile {
             writer,
             base: Some(base),
@@ -64,7 +65,7 @@ impl Session {
         {
             // The vectors are in the file; lists that fail or are stopped are left to the next index run, and
             // to a writer that opens the file again.
-            if lists::build(writer, base, catalogs, limits, reporter).is_err() {
+            if lists::build(writer, base, catalogs, columns, reporter).is_err() {
                 self.open = None;
             }
         }
@@ -159,6 +160,7 @@ fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn
             range: 0.0,
             added_ms: now_ms(),
         },
+        effort: None,
     })
 }
 

@@ -1,0 +1,71 @@
+//! What is tried, one after the other, until a search finds enough.
+
+use crate::error::Result;
+use crate::index::vector::Effort;
+
+/// All of it. On 1 021 100 chunks of programs, where comparing every row finds .979, the first six find .945, .954,
+/// .964, .969, .974 and .975 in .15 to .39 ms, and the first with all lists .979 in 1.6 ms.
+pub(super) const EFFORTS: [Effort; 10] = [
+    effort(0.06, 1.0),
+    effort(0.12, 1.0),
+    effort(0.2, 1.0),
+    effort(0.2, 2.0),
+    effort(0.4, 2.0),
+    effort(0.4, 3.0),
+    effort(0.6, 6.0),
+    effort(1.0, 16.0),
+    effort(1.0, 64.0),
+    effort(1.0, 250.0),
+];
+
+/// The recall that is tried for without a wish, in files with inverted lists.
+pub(super) const AIMED: f32 = 0.97;
+
+const fn effort(lists: f32, candidates: f32) -> Effort {
+    Effort { lists, candidates }
+}
+
+/// The first of `tries` that reaches the recall `aimed` at, and what it reaches; where none does, the first of those
+/// that reach most: more effort than that finds nothing more.
+///
+/// # Errors
+/// What `reached` says.
+pub(super) fn least_effort(
+    tries: &[Effort],
+    aimed: f32,
+    mut reached: impl FnMut(Effort) -> Result<f32>,
+) -> Result<(Effort, f32)> {
+    let mut best: Option<(Effort, f32)> = None;
+    for tried in tries {
+        let recall = reached(*tried)?;
+        if best.is_none_or(|(_, most)| recall > most) {
+            best = Some((*tried, recall));
+        }
+        if recall >= aimed {
+            break;
+        }
+    }
+    Ok(best.unwrap_or((Effort::default(), 0.0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_is_read_than_what_finds_most() {
+        let found = |aimed, recalls: [f32; 4]| {
+            let mut asked = recalls.into_iter();
+            let tries = EFFORTS.get(..4).unwrap();
+            let (effort, reached) =
+                least_effort(tries, aimed, |_| Ok(asked.next().unwrap())).unwrap();
+            let at = tries.iter().position(|tried| *tried == effort);
+            (at.unwrap(), reached, asked.count())
+        };
+        assert_eq!(found(0.9, [0.8, 0.91, 0.95, 0.96]), (1, 0.91, 2));
+        assert_eq!(found(0.9, [0.8, 0.85, 0.85, 0.85]), (1, 0.85, 0));
+        assert_eq!(found(0.9, [0.8, 0.7, 0.75, 0.8]), (0, 0.8, 0));
+        let none = least_effort(&[], 0.9, |_| Ok(1.0)).unwrap();
+        assert_eq!(none, (Effort::default(), 0.0));
+    }
+}
