@@ -65,15 +65,15 @@ pub(crate) fn search_many(
     let mut answers = first.reporter.wait_for(|| {
         thread::scope(|scope| {
             let spawn = |_| thread::Builder::new().spawn_scoped(scope, answer_some);
-            let started: Vec<_> = (1..threads).map(spawn).collect();
+            // With fewer threads than were asked for there is nothing missing.
+            let started: Vec<_> = (1..threads)
+                .filter_map(|number| spawn(number).ok())
+                .collect();
             let mut answers = answer_some();
             for thread in started {
-                // With fewer threads than were asked for there is nothing missing.
-                if let Ok(thread) = thread {
-                    match thread.join() {
-                        Ok(more) => answers.extend(more),
-                        Err(panic) => std::panic::resume_unwind(panic),
-                    }
+                match thread.join() {
+                    Ok(more) => answers.extend(more),
+                    Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
             Ok(answers)
