@@ -351,9 +351,17 @@ fn vector(row: u64) -> Vec<f32> {
 
 /// Imports vectors for each `every`-th chunk from `first` on.
 fn import(place: &Place, options: &NewVectors, first: u64, every: u64) {
-    let chunks = place.kb().info().unwrap().chunks;
-    let rows = (first..chunks).step_by(every as usize);
-    let mut rows = rows.map(|row| Ok((VectorTarget::Position(row), vector(row))));
+    let kb = place.kb();
+    let places = kb.chunks_in_order(0, usize::MAX).unwrap();
+    assert_eq!(places.len() as u64, kb.info().unwrap().chunks);
+    let rows = (0u64..).zip(places).skip(first as usize);
+    let mut rows = rows.step_by(every as usize).map(|(row, place)| {
+        let target = VectorTarget::Chunk {
+            document: place.document,
+            index: place.index,
+        };
+        Ok((target, vector(row)))
+    });
     place
         .writer()
         .with_lists_from(CHUNKS as u64 / 2, 500)
