@@ -82,9 +82,8 @@ impl StoredOutline {
         let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
         let headings = symbols.iter().map(|symbol| {
             let spans = symbol.spans;
-            // No symbol has this number. An optional one makes compilers look at what is not there, and valgrind say so.
-            let parent = spans.parent.unwrap_or(u32::MAX);
-            let level = level_below(levels.get(parent as usize).copied());
+            let parent = spans.parent.and_then(|at| levels.get(at as usize));
+            let level = level_below(parent.copied());
             levels.push(level);
             (level, spans.start_with_doc(), Some(spans.span.end))
         });
