@@ -67,6 +67,21 @@ impl Map {
         Ok(Map::File(map))
     }
 
+    /// Says whether the whole map is going to be read in order: then the system reads ahead by itself.
+    pub(crate) fn reads_in_order(&self, in_order: bool) {
+        #[cfg(unix)]
+        if let Map::File(map) = self {
+            // An error costs time, nothing else.
+            let _ = map.advise(if in_order {
+                memmap2::Advice::Normal
+            } else {
+                memmap2::Advice::Random
+            });
+        }
+        #[cfg(not(unix))]
+        let _ = in_order;
+    }
+
     /// Has the system read `len` bytes at `offset` ahead, without waiting for it, where they are not in memory.
     /// Takes about a microsecond.
     pub(crate) fn will_read(&self, offset: u64, len: u64) {

@@ -14,6 +14,23 @@ use crate::error::{Error, Result};
 /// Attempts to read redb's own tables between two commits.
 const SYSTEM_ATTEMPTS: usize = 5;
 
+/// As long as this lives a file is read from its start to its end: page by page without reading ahead one of
+/// 876 MB that was not in memory took 10.7 s instead of 1.1.
+struct InOrder(Arc<MappedFile>);
+
+impl InOrder {
+    fn of(file: &Arc<MappedFile>) -> InOrder {
+        file.map.reads_in_order(true);
+        InOrder(Arc::clone(file))
+    }
+}
+
+impl Drop for InOrder {
+    fn drop(&mut self) {
+        self.0.map.reads_in_order(false);
+    }
+}
+
 impl Container {
     /// Reads all of the newest commit and checks it: signature block against header row, commit slots,
     /// every page of every table against the checksum in its parent, the shape of the trees, every
@@ -47,6 +64,7 @@ impl Container {
         let mut opened = self.reopen_if_replaced()?;
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
+            let _in_order = InOrder::of(&opened);
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation).with_cancel(cancel);
             let mut check = BtreeCheck::new(&snapshot, Verified::default(), progress);
