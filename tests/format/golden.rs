@@ -516,7 +516,7 @@ fn a_changed_answer_is_noticed() {
 }
 
 #[test]
-fn the_golden_file_with_lists_finds_in_them_what_it_finds_without() {
+fn golden_lists_find_what_is_found_without_them() {
     let kb = Kb::open(golden_folder().join(WITH_LISTS)).expect("golden.kb");
     let info = kb.info().expect("info");
     assert_eq!(info.listed_segments, info.segments);

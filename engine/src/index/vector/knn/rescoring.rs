@@ -53,19 +53,20 @@ pub(super) fn scan(
     let mut of_lists = of_lists.into_iter();
     let mut all = Vec::with_capacity(queries.len());
     for query in queries {
+        let of_lists = of_lists.next();
+        if let Some(found) = of_lists.as_ref().filter(|found| found.is_starved) {
+            let (list, mut scanned) = starved(segments, query, k, effort)?;
+            scanned.estimated += found.read;
+            all.push((list, scanned));
+            continue;
+        }
         let (mut chosen, mut estimated) = (Vec::new(), 0);
         if segments.has_flat() {
             chosen = find_candidates(segments, query, wanted)?;
             estimated = segments.flat_rows();
         }
-        if let Some(found) = of_lists.next() {
+        if let Some(found) = of_lists {
             estimated += found.read;
-            if found.is_starved {
-                let (list, mut scanned) = starved(segments, query, k, effort)?;
-                scanned.estimated += found.read;
-                all.push((list, scanned));
-                continue;
-            }
             chosen.extend(found.candidates);
             // Rows are offered in ascending order; a file that lies may have one in two lists.
             chosen.sort_unstable_by_key(Candidate::place);

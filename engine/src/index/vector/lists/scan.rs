@@ -44,17 +44,18 @@ pub fn scan(
     let mut estimates = [0; BLOCK_ROWS];
     let mut read = 0;
     let mut ahead = probes.chunks(LISTS_AHEAD);
-    let mut will_read = || {
-        let some = ahead.next().unwrap_or_default();
-        lists.will_read(some.iter().map(|probe| probe.list));
+    let mut will_read = |sink: &_| {
+        let some = ahead.next().unwrap_or_default().iter();
+        let some = some.filter(|probe| may_reach(probe, scale, sink));
+        lists.will_read(some.map(|probe| probe.list));
     };
-    will_read();
+    will_read(&*sink);
     for (number, probe) in probes.iter().enumerate() {
         if number.is_multiple_of(LISTS_AHEAD) {
-            will_read();
+            will_read(&*sink);
         }
         // Lists that follow may reach further, if their rows lie further apart.
-        if sink.is_full() && scale.level(probe.most()) < i32::from(sink.threshold()) {
+        if !may_reach(probe, scale, sink) {
             continue;
         }
         if sink.is_starved(read) {
@@ -85,4 +86,9 @@ pub fn scan(
         }
     }
     Ok(read)
+}
+
+/// Whether a row of a list may become a candidate now.
+fn may_reach(probe: &Probe, scale: &EstimateScale, sink: &impl Sink) -> bool {
+    !sink.is_full() || scale.level(probe.most()) >= i32::from(sink.threshold())
 }
