@@ -99,6 +99,19 @@ def test_many_queries_are_answered_as_each_alone(kb: kbfile.Kb) -> None:
         kb.search_many("moon")
 
 
+def test_threads_give_the_same_answers(kb: kbfile.Kb) -> None:
+    queries = ["moon", "flour", "height of Skagen"] * 4
+    alone = [list(kb.search(query)) for query in queries]
+    for threads in (2, 64):
+        assert [list(hits) for hits in kb.search_many(queries, threads=threads)] == alone
+        assert [list(kb.search(query, threads=threads)) for query in queries] == alone
+    for threads in (0, 65):
+        with pytest.raises(kbfile.InvalidArgumentError, match="threads"):
+            kb.search("moon", threads=threads)
+        with pytest.raises(kbfile.InvalidArgumentError, match="threads"):
+            kb.search_many(queries, threads=threads)
+
+
 def test_a_search_can_be_awaited(kb: kbfile.Kb) -> None:
     async def both() -> list[kbfile.Hits]:
         return list(await asyncio.gather(kb.asearch("moon", k=1), kb.asearch("flour", k=1)))
