@@ -268,6 +268,31 @@ static void arguments_of_wrong_kinds_are_refused(void) {
     close_sample();
 }
 
+/* Whether a search with these arguments ran both indexes at once. */
+static bool ran_at_once(const char *arguments) {
+    char request[256];
+    snprintf(request, sizeof request, "{\"call\":\"search\",\"query\":\"neap tides\",\"explain\":true%s}", arguments);
+    json *found = answer(request);
+    const json *explanation = json_get(found, "explanation"), *steps = json_get(explanation, "steps");
+    CHECK(json_len(steps) > 2);
+    bool is_there = false;
+    for (size_t at = 0; at < json_len(steps); at++) {
+        kb_str name = json_text(json_get(json_at(steps, at), "step"));
+        is_there |= contains(name, "keyword and vector");
+    }
+    json_free(found);
+    return is_there;
+}
+
+static void a_search_may_use_more_threads(void) {
+    open_sample();
+    CHECK(!ran_at_once("") && !ran_at_once(",\"threads\":1"));
+    CHECK(ran_at_once(",\"threads\":2") == ((kb_features() & KB_FEATURE_MODEL) != 0));
+    REFUSED("{\"call\":\"search\",\"query\":\"tides\",\"threads\":0}");
+    SAYS("threads");
+    close_sample();
+}
+
 static void wrong_values_say_what_is_allowed(void) {
     open_sample();
     REFUSED("{\"call\":\"search\"}");
@@ -381,6 +406,7 @@ static const test_case TESTS[] = {
     TEST(handles_that_a_call_needs_must_be_there),
     TEST(every_call_of_help_answers),
     TEST(arguments_of_wrong_kinds_are_refused),
+    TEST(a_search_may_use_more_threads),
     TEST(wrong_values_say_what_is_allowed),
     TEST(a_vector_is_imported_and_searched_by),
     TEST(statuses_have_the_names_of_all_fronts),

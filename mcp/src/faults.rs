@@ -1,4 +1,4 @@
-//! For tests: holds an index run while a test inspects or kills the process. Only with the feature
+//! For tests: holds an index run or an import while a test inspects or kills the process. Only with the feature
 //! `faults`.
 
 use std::cell::Cell;
@@ -13,8 +13,8 @@ thread_local! {
     static LAST: Cell<Option<Progress>> = const { Cell::new(None) };
 }
 
-/// With `KB_FAULT_HOLD=FILE`, an index run creates FILE after its first document, before anything is
-/// committed, and waits until it is cancelled or FILE is removed.
+/// With `KB_FAULT_HOLD=FILE`, an index run creates FILE after its first document, an import after its first row,
+/// before anything is committed, and waits until it is cancelled or FILE is removed.
 pub fn hold(progress: &Progress, cancel: &AtomicBool) {
     // The hook is called again with the same progress while the run goes on.
     if LAST.replace(Some(*progress)) == Some(*progress) {

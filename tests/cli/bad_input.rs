@@ -392,14 +392,13 @@ fn an_output_that_cannot_be_written_is_named() {
     assert_eq!(folder.names(), ["harbour"]);
 }
 
-/// Starts an index run that is held once it has written the first document, and interrupts it there.
+/// Starts a verb that is held once it has taken the first document or row, and interrupts it there.
 #[cfg(unix)]
-fn interrupted(folder: &Folder) -> crate::support::Outcome {
+fn interrupted(folder: &Folder, arguments: &[&str]) -> crate::support::Outcome {
     use rustix::process::{Pid, Signal, kill_process};
-    folder.write("harbour/news.md", "# News\n\nA ship has come in.\n");
     let mut command = folder.command();
     command
-        .args(["index", "harbour"])
+        .args(arguments)
         .env("KB_FAULT_HOLD", folder.join("harbour/.held"))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -411,11 +410,17 @@ fn interrupted(folder: &Folder) -> crate::support::Outcome {
     outcome
 }
 
+#[cfg(unix)]
+fn interrupted_index(folder: &Folder) -> crate::support::Outcome {
+    folder.write("harbour/news.md", "# News\n\nA ship has come in.\n");
+    interrupted(folder, &["index", "harbour"])
+}
+
 #[test]
 #[cfg(unix)]
 fn an_interrupt_leaves_no_file_where_none_was() {
     let folder = Folder::with_corpus();
-    let told = interrupted(&folder).expect(2);
+    let told = interrupted_index(&folder).expect(2);
     assert!(
         told.stderr.contains("stopped; harbour.kb was not written"),
         "{told:#?}"
@@ -428,7 +433,7 @@ fn an_interrupt_leaves_no_file_where_none_was() {
 fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
     let folder = Folder::indexed();
     let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
-    let told = interrupted(&folder).expect(2);
+    let told = interrupted_index(&folder).expect(2);
     assert!(
         told.stderr.contains("stopped; harbour.kb is as it was"),
         "{told:#?}"
@@ -438,6 +443,27 @@ fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
         folder.kb(["search", "fog horn", "--json"]).expect(0).stdout,
         right
     );
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_import_leaves_the_file_as_it_was() {
+    let folder = Folder::indexed();
+    let row = r#"{"document": "notes.txt", "chunk": 0, "vector": [1, 0]}"#;
+    folder.write("own.jsonl", row);
+    let before = std::fs::read(folder.join("harbour.kb")).unwrap();
+    let import = ["import", "vectors", "harbour.kb", "own.jsonl"];
+    let told = interrupted(&folder, &import).expect(2);
+    assert!(
+        told.stderr.contains("stopped; harbour.kb is as it was"),
+        "{told:#?}"
+    );
+    assert_eq!(folder.names(), ["harbour", "harbour.kb", "own.jsonl"]);
+    assert!(!folder.kb(["vectors"]).expect(0).stdout.contains("own"));
+    assert!(std::fs::read(folder.join("harbour.kb")).unwrap().len() >= before.len());
+    // The lock is free, and nothing of the import is in the way of the next one.
+    folder.kb(import).expect(0);
+    assert!(folder.kb(["vectors"]).expect(0).stdout.contains("own"));
 }
 
 /// The row of its headings was too large, and the run failed again and again for this one file.

@@ -56,6 +56,8 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
             let report = writer.import_vectors(&options, &mut rows, &mut |progress| {
                 let total = progress.files_total.max(total);
                 meter.show_count("import", "vectors", progress.files_done, total);
+                #[cfg(feature = "testing")]
+                kb_mcp::faults::hold(progress, &cancel);
                 stop_if(&cancel)
             })?;
             Ok((report, writer.model_before().map(new_model_note)))

@@ -218,6 +218,26 @@ pub(in crate::tools) fn first_line(text: &mut Text, hits: &[Hit], number: usize,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tools::testing::Fixture;
+
+    #[test]
+    fn searches_use_as_many_threads_as_the_server_may() {
+        let fixture = Fixture::guides();
+        let cancel = Arc::default();
+        let request = Request::new("mending sails").explain(true);
+        let ask_with = |threads| {
+            let indexes = fixture.with_threads(threads);
+            let files = indexes.list().to_vec();
+            let response = ask(&Context::for_test(&indexes, &cancel), &files, &request).unwrap();
+            let steps = response.explanation.unwrap().steps;
+            let at_once = steps.iter().any(|step| step.name == "keyword and vector");
+            let hits = response.hits.iter();
+            (at_once, hits.map(|hit| hit.document.clone()).collect())
+        };
+        let (at_once, one): (bool, Vec<String>) = ask_with(1);
+        assert!(!at_once && !one.is_empty());
+        assert_eq!(ask_with(2), (true, one));
+    }
 
     #[test]
     fn scores_are_shown_with_four_digits() {

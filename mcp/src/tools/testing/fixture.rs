@@ -31,7 +31,7 @@ impl Fixture {
         // The program of a test is no worker.
         Extraction::InProcess.install_default();
         let folder = tempfile::tempdir().unwrap();
-        let mut opened = Vec::new();
+        let mut written = Vec::new();
         for (name, documents) in files {
             let path = folder.path().join(format!("{name}.kb"));
             let mut writer = KbWriter::open_or_create(&path).unwrap();
@@ -39,9 +39,9 @@ impl Fixture {
                 writer.add_bytes(path, text.as_bytes()).unwrap();
             }
             writer.commit().unwrap();
-            opened.push(((*name).to_owned(), path));
+            written.push(((*name).to_owned(), path));
         }
-        Fixture::with(Arc::new(folder), opened, allow_write).unwrap()
+        Fixture::with(Arc::new(folder), written, allow_write).unwrap()
     }
 
     /// Another server over the same files.
@@ -63,15 +63,15 @@ impl Fixture {
         files: Vec<(String, PathBuf)>,
         allow_write: bool,
     ) -> Result<Fixture, StartError> {
-        let indexes = Indexes::open(&Options {
-            files,
-            allow_write,
-            allow_roots: vec![folder.path().to_path_buf()],
-            threads: 1,
-            note: Arc::new(|_| {}),
-            opened: None,
-        })?;
+        let indexes = opened(&folder, files, allow_write, 1)?;
         Ok(Fixture { folder, indexes })
+    }
+
+    /// The files of another server over this file, whose searches use so many threads.
+    pub(in crate::tools) fn with_threads(&self, threads: usize) -> Arc<Indexes> {
+        let index = self.index();
+        let file = (index.name().to_owned(), index.path().to_path_buf());
+        opened(&self.folder, vec![file], true, threads).unwrap()
     }
 
     /// Prose, logs and code about ships.
@@ -157,6 +157,22 @@ impl Fixture {
         says_all(&answer.text, &answer.structured);
         answer
     }
+}
+
+fn opened(
+    folder: &TempDir,
+    files: Vec<(String, PathBuf)>,
+    allow_write: bool,
+    threads: usize,
+) -> Result<Arc<Indexes>, StartError> {
+    Indexes::open(&Options {
+        files,
+        allow_write,
+        allow_roots: vec![folder.path().to_path_buf()],
+        threads,
+        note: Arc::new(|_| {}),
+        opened: None,
+    })
 }
 
 /// Asserts that the text has every string and number of the structured form, passages with or without numbers
