@@ -54,9 +54,18 @@ pub(crate) struct TemporaryKb {
 impl TemporaryKb {
     /// A sealed copy whose vectors are stored in that way.
     pub(crate) fn sealed_as(&self, vectors: VectorCodec) -> Result<TemporaryKb> {
+        self.sealed_by(KbWriter::open_or_create(&self.path)?, vectors)
+    }
+
+    /// A sealed copy whose vectors are in inverted lists, as those of large files are.
+    pub(crate) fn with_lists(&self) -> Result<TemporaryKb> {
+        let writer = KbWriter::open_or_create(&self.path)?.with_lists_from(0, 0);
+        self.sealed_by(writer, VectorCodec::I8)
+    }
+
+    fn sealed_by(&self, mut writer: KbWriter, vectors: VectorCodec) -> Result<TemporaryKb> {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("sealed.kb");
-        let mut writer = KbWriter::open_or_create(&self.path)?;
         let options = SealOptions::new().vectors(Some(vectors));
         writer.seal(Some(&path), &options, &mut Progress::ignore)?;
         Ok(TemporaryKb {

@@ -1,4 +1,4 @@
-//! What cheaper vectors cost: two stages and nibbles against all rows of signed bytes.
+//! What cheaper vectors cost: two stages, inverted lists and nibbles against all rows of signed bytes.
 //!
 //! Two stages take the exact product of 40 k + 400 rows, and the table asks for k = 100; in a small
 //! file that leaves out few rows or none. Therefore the same questions are also put to one file with
@@ -25,11 +25,13 @@ pub(crate) enum Way {
     Exact,
     /// Signs first, then rows of signed bytes.
     TwoStage,
+    /// Inverted lists, then rows of signed bytes.
+    Lists,
     /// All rows of nibbles.
     Nibbles,
 }
 
-const WAYS: [Way; 3] = [Way::Exact, Way::TwoStage, Way::Nibbles];
+const WAYS: [Way; 4] = [Way::Exact, Way::TwoStage, Way::Lists, Way::Nibbles];
 
 /// nDCG@10 of one collection.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,16 +58,22 @@ impl SetVectors {
     }
 }
 
-/// A file of signed bytes and the same as nibbles.
-struct Pair<'f> {
+/// A file of signed bytes, the same with inverted lists, and as nibbles.
+struct Files<'f> {
     bytes: &'f TemporaryKb,
+    lists: TemporaryKb,
     nibbles: TemporaryKb,
 }
 
-impl<'f> Pair<'f> {
-    fn new(bytes: &'f TemporaryKb) -> Result<Pair<'f>> {
+impl<'f> Files<'f> {
+    fn new(bytes: &'f TemporaryKb) -> Result<Files<'f>> {
         let nibbles = bytes.sealed_as(VectorCodec::I4)?;
-        Ok(Pair { bytes, nibbles })
+        let lists = bytes.with_lists()?;
+        Ok(Files {
+            bytes,
+            lists,
+            nibbles,
+        })
     }
 
     fn measure(&self, name: &str, rows: usize, questions: &[Question]) -> Result<SetVectors> {
@@ -88,6 +96,7 @@ impl<'f> Pair<'f> {
         let (file, scan) = match way {
             Way::Exact => (self.bytes, Scan::Exact),
             Way::TwoStage => (self.bytes, Scan::Rescored),
+            Way::Lists => (&self.lists, Scan::Rescored),
             Way::Nibbles => (&self.nibbles, Scan::Exact),
         };
         let ranked = runner::ranked_rows(&file.kb, questions, mode, scan, Cut::Uncut)?;
@@ -124,17 +133,16 @@ impl Together {
     /// Scores every collection on the one file.
     pub(crate) fn measure(self) -> Result<Vec<SetVectors>> {
         let bytes = runner::build("together", self.documents.into_iter(), Cut::Uncut)?;
-        let pair = Pair::new(&bytes)?;
+        let files = Files::new(&bytes)?;
         let sets = self.sets.iter();
-        sets.map(|(name, questions)| pair.measure(name, self.rows, questions))
+        sets.map(|(name, questions)| files.measure(name, self.rows, questions))
             .collect()
     }
 }
 
 /// Scores a collection on the file of its rows, which must be uncut.
 pub(crate) fn measure(set: &JudgedSet, file: &TemporaryKb) -> Result<SetVectors> {
-    let pair = Pair::new(file)?;
-    pair.measure(&set.name, set.rows.len(), &set.questions)
+    Files::new(file)?.measure(&set.name, set.rows.len(), &set.questions)
 }
 
 /// Means over a group of collections, or over all.
@@ -197,9 +205,9 @@ pub(crate) fn print_table(title: &str, sets: &[SetVectors]) {
     println!("\n## {title}\n");
     println!("nDCG@10 of all rows of signed bytes, and what another way changes.\n");
     println!(
-        "| set | rows | semantic | in two stages | as nibbles | hybrid | in two stages | as nibbles |"
+        "| set | rows | semantic | in two stages | in lists | as nibbles | hybrid | in two stages | in lists | as nibbles |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|");
     for set in sets {
         print_line(set, &set.rows.to_string());
     }
@@ -210,15 +218,18 @@ pub(crate) fn print_table(title: &str, sets: &[SetVectors]) {
 
 fn print_line(set: &SetVectors, rows: &str) {
     let exact = set.of(Way::Exact);
-    let (two_stage, nibbles) = (change(set, Way::TwoStage), change(set, Way::Nibbles));
+    let [two_stage, lists, nibbles] =
+        [Way::TwoStage, Way::Lists, Way::Nibbles].map(|way| change(set, way));
     println!(
-        "| {} | {rows} | {:.4} | {:+.4} | {:+.4} | {:.4} | {:+.4} | {:+.4} |",
+        "| {} | {rows} | {:.4} | {:+.4} | {:+.4} | {:+.4} | {:.4} | {:+.4} | {:+.4} | {:+.4} |",
         set.name,
         exact.semantic,
         two_stage.semantic,
+        lists.semantic,
         nibbles.semantic,
         exact.hybrid,
         two_stage.hybrid,
+        lists.hybrid,
         nibbles.hybrid
     );
 }
@@ -234,6 +245,7 @@ pub(crate) fn to_json(sets: &[SetVectors]) -> Value {
             "set": name,
             "exact": way(Way::Exact),
             "two_stage": way(Way::TwoStage),
+            "lists": way(Way::Lists),
             "nibbles": way(Way::Nibbles),
         })
     };
@@ -306,7 +318,7 @@ mod tests {
         let measured = |name: &str, two_stage| SetVectors {
             name: name.to_owned(),
             rows: 1,
-            by_way: [0.5, two_stage, 0.5].map(|hybrid| Scores {
+            by_way: [0.5, two_stage, 0.5, 0.5].map(|hybrid| Scores {
                 semantic: 0.0,
                 hybrid,
             }),
