@@ -122,7 +122,7 @@ pub mod index {
         }
         pub use crate::index::vector::{
             CENTROIDS, CODEC_I4, CODEC_I8, CODES, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method,
-            NORMS, Neighbor, ROWS, Scan, VectorRecord, knn, knn_batch, knn_with_stats,
+            NORMS, Neighbor, ROWS, Scan, VectorRecord, WHOLE_REACH, knn, knn_batch, knn_with_stats,
         };
 
         /// Distances over whole blocks, chosen for this processor.

@@ -130,17 +130,21 @@ fn make_golden_with_lists() {
     writer.commit().expect("commit");
     drop(writer);
     let chunks = Kb::open(&path)
-        .and_then(|kb| kb.info())
-        .expect("info")
-        .chunks;
+        .and_then(|kb| kb.chunks_in_order(0, usize::MAX))
+        .expect("chunks");
     for (name, metric, left_out) in [
         ("angles", Metric::Cosine, Some(4)),
         ("places", Metric::L2, None),
     ] {
         let mut options = NewVectors::new(name);
         options.metric = metric;
-        let rows = (0..chunks).filter(|row| left_out != Some(row % 5));
-        let rows = rows.map(|row| Ok((VectorTarget::Position(row), golden_vector(row))));
+        let rows = (0..).zip(&chunks);
+        let rows = rows.filter(|(row, _)| left_out != Some(row % 5));
+        let rows = rows.map(|(row, chunk)| {
+            let (document, index) = (chunk.document.clone(), chunk.index);
+            let target = VectorTarget::Chunk { document, index };
+            Ok((target, golden_vector(row)))
+        });
         listed()
             .import_vectors(&options, &mut rows.into_iter(), &mut Progress::ignore)
             .expect("import");

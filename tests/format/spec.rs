@@ -216,7 +216,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "MeasuredRecord",
         ),
         (
-            " effort: lists",
+            " effort: reach",
             "store/meta/effort.rs",
             "ColumnEffortRecord",
         ),
@@ -276,6 +276,14 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "engine/src/store/meta/vector_columns.rs",
             "MEASURED_VERSION"
         ),
+        "3"
+    );
+    assert_eq!(
+        constant("engine/src/store/meta/vector_columns.rs", "SHARED_VERSION"),
+        "2"
+    );
+    assert_eq!(
+        constant("engine/src/store/meta/effort.rs", "SHARED_VERSION"),
         "2"
     );
     assert_eq!(

@@ -128,7 +128,7 @@ impl Catalog {
         self.effort
             .as_ref()
             .map_or(vector::Effort::default(), |record| vector::Effort {
-                lists: record.lists,
+                reach: record.reach,
                 candidates: record.candidates,
             })
     }
@@ -141,7 +141,7 @@ impl Catalog {
         let column = self.vector_columns.numbered(number);
         let effort = column.and_then(|column| column.effort.as_ref());
         effort.map_or(vector::Effort::default(), |record| vector::Effort {
-            lists: record.lists,
+            reach: record.reach,
             candidates: record.candidates,
         })
     }

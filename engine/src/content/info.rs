@@ -146,7 +146,8 @@ pub struct UnquantisedRecall {
     pub exact: f32,
     /// The share that was asked for.
     pub wanted: Option<f32>,
-    /// Largest share of the rows of a segment whose inverted lists are read.
+    /// Share of the chunks that searches looked at, on average: those of the inverted lists that they read. 1 without
+    /// lists.
     pub lists: f32,
     /// Live chunks of now that came since, or were merged with such.
     pub new_chunks: u64,
@@ -164,7 +165,7 @@ impl UnquantisedRecall {
             recall: measured.recall,
             exact: measured.exact,
             wanted: record.wanted,
-            lists: record.lists,
+            lists: measured.read,
             new_chunks: catalog.meta.chunks.saturating_sub(known),
         })
     }

@@ -45,7 +45,7 @@ pub struct ColumnRecall {
     pub chunks: u64,
     /// Share of the nearest that were found, 0 to 1.
     pub recall: f32,
-    /// Largest share of the rows of a segment whose inverted lists are read.
+    /// Share of the vectors that searches looked at, on average: those of the inverted lists that they read.
     pub lists: f32,
 }
 
@@ -56,7 +56,7 @@ impl ColumnRecall {
             k: record.k,
             chunks: record.rows,
             recall: record.recall,
-            lists: record.lists,
+            lists: record.read,
         }
     }
 }

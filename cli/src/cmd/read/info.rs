@@ -159,7 +159,7 @@ fn vectors(info: &Info) -> String {
             let (lists, unquantised) = match &info.unquantised_recall {
                 Some(of) if of.lists < 1.0 && info.listed_segments > 0 => (
                     format!(
-                        " in lists of which up to {:.0} % are read",
+                        " in lists of which {:.1} % are read on average",
                         of.lists * 100.0
                     ),
                     unquantised(of),

@@ -22,6 +22,7 @@ pub use knn::effort::{Effort, MIN_CANDIDATES};
 pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
+pub use lists::probe::WHOLE_REACH;
 #[cfg(feature = "testing")]
 pub use record::CODEC_I4;
 pub use record::{

@@ -10,7 +10,10 @@ use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::tables;
 
-const EFFORT_VERSION: u8 = 2;
+const EFFORT_VERSION: u8 = 3;
+
+/// Version of a row that says which share of the lists is read.
+const SHARED_VERSION: u8 = 2;
 
 /// Version of a row that does not say what of the file was there when it was measured.
 const COUNTED_VERSION: u8 = 1;
@@ -18,8 +21,9 @@ const COUNTED_VERSION: u8 = 1;
 /// Row `effort`.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct EffortRecord {
-    /// Share of the rows of a segment with inverted lists whose lists are read: above 0, at most 1.
-    pub lists: f32,
+    /// Standard deviations above their centroid at which rows of inverted lists are expected at most: above 0, at
+    /// most 1000. From 12 on all lists are read.
+    pub reach: f32,
     /// Multiple of the candidates that are read without this row: 1 to 1000.
     pub candidates: f32,
     /// The recall that was asked for; none: as good as is cheap.
@@ -45,6 +49,25 @@ pub struct MeasuredRecord {
     pub next_segment: u32,
     /// Whether a segment had inverted lists then.
     pub listed: bool,
+    /// Share of the rows whose lists or sign bits were read, on average: 0 to 1.
+    pub read: f32,
+}
+
+/// The stored form of version 2.
+#[derive(SchemaRead, SchemaWrite)]
+struct SharedRecord {
+    lists: f32,
+    candidates: f32,
+    wanted: Option<f32>,
+    measured: Option<SharedMeasure>,
+}
+
+/// What version 2 says of a measurement.
+#[derive(SchemaRead, SchemaWrite)]
+struct SharedMeasure {
+    of: CountedMeasure,
+    next_segment: u32,
+    listed: bool,
 }
 
 /// The stored form of version 1.
@@ -66,22 +89,15 @@ struct CountedMeasure {
     exact: f32,
 }
 
-impl From<CountedRecord> for EffortRecord {
-    /// No chunk is known to have been there, so that the next index run measures again.
-    fn from(record: CountedRecord) -> EffortRecord {
+impl EffortRecord {
+    /// Of a version whose effort was another: searches read what they read without the row, and the next index run
+    /// measures again.
+    fn of_wish(wanted: Option<f32>) -> EffortRecord {
         EffortRecord {
-            lists: record.lists,
-            candidates: record.candidates,
-            wanted: record.wanted,
-            measured: record.measured.map(|measured| MeasuredRecord {
-                queries: measured.queries,
-                k: measured.k,
-                rows: measured.rows,
-                recall: measured.recall,
-                exact: measured.exact,
-                next_segment: 0,
-                listed: false,
-            }),
+            reach: 7.0,
+            candidates: 1.0,
+            wanted,
+            measured: None,
         }
     }
 }
@@ -90,7 +106,7 @@ impl From<CountedRecord> for EffortRecord {
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct ColumnEffortRecord {
     /// As in [`EffortRecord`].
-    pub lists: f32,
+    pub reach: f32,
     /// As in [`EffortRecord`].
     pub candidates: f32,
     /// Rows of the column that were asked for.
@@ -101,12 +117,14 @@ pub struct ColumnEffortRecord {
     pub rows: u64,
     /// Share of these that are found, of those that comparing every row finds: 0 to 1.
     pub recall: f32,
+    /// As in [`MeasuredRecord`].
+    pub read: f32,
 }
 
 impl ColumnEffortRecord {
     /// Whether its numbers are in their range.
     pub(super) fn is_sound(&self) -> bool {
-        is_effort(self.lists, self.candidates) && is_share(self.recall)
+        is_effort(self.reach, self.candidates) && is_share(self.recall) && is_share(self.read)
     }
 }
 
@@ -114,8 +132,8 @@ fn is_share(share: f32) -> bool {
     (0.0..=1.0).contains(&share)
 }
 
-fn is_effort(lists: f32, candidates: f32) -> bool {
-    lists > 0.0 && is_share(lists) && (1.0..=1000.0).contains(&candidates)
+fn is_effort(reach: f32, candidates: f32) -> bool {
+    reach > 0.0 && reach <= 1000.0 && (1.0..=1000.0).contains(&candidates)
 }
 
 impl EffortRecord {
@@ -137,15 +155,21 @@ impl EffortRecord {
         let record: EffortRecord = match row.first() {
             Some(&COUNTED_VERSION) => {
                 let record: CountedRecord = decode_record("row effort", COUNTED_VERSION, row)?;
-                record.into()
+                EffortRecord::of_wish(record.wanted)
+            }
+            Some(&SHARED_VERSION) => {
+                let record: SharedRecord = decode_record("row effort", SHARED_VERSION, row)?;
+                EffortRecord::of_wish(record.wanted)
             }
             _ => decode_record("row effort", EFFORT_VERSION, row)?,
         };
         let measured = record.measured.as_ref();
-        let sound = is_effort(record.lists, record.candidates)
+        let sound = is_effort(record.reach, record.candidates)
             && record.wanted.is_none_or(is_share)
-            && measured
-                .is_none_or(|measured| is_share(measured.recall) && is_share(measured.exact));
+            && measured.is_none_or(|measured| {
+                let shares = [measured.recall, measured.exact, measured.read];
+                shares.into_iter().all(is_share)
+            });
         match sound {
             true => Ok(record),
             false => Err(Error::damaged("row effort has numbers outside their range")),
@@ -172,39 +196,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_of_version_1_tells_of_no_chunk_that_is_there() {
-        let old = CountedRecord {
+    fn of_a_row_of_an_older_version_the_wish_is_read() {
+        let of = || CountedMeasure {
+            queries: 7,
+            k: 10,
+            rows: 5,
+            recall: 0.5,
+            exact: 0.75,
+        };
+        let counted = CountedRecord {
             lists: 0.2,
             candidates: 2.0,
             wanted: Some(0.9),
-            measured: Some(CountedMeasure {
-                queries: 7,
-                k: 10,
-                rows: 5,
-                recall: 0.5,
-                exact: 0.75,
+            measured: Some(of()),
+        };
+        let shared = SharedRecord {
+            lists: 0.2,
+            candidates: 2.0,
+            wanted: Some(0.9),
+            measured: Some(SharedMeasure {
+                of: of(),
+                next_segment: 3,
+                listed: true,
             }),
         };
-        let row = encode_record(COUNTED_VERSION, &old).unwrap();
-        let record = EffortRecord::decode(&row).unwrap();
-        assert_eq!((record.lists, record.candidates), (0.2, 2.0));
-        let measured = record.measured.unwrap();
-        assert_eq!((measured.rows, measured.recall), (5, 0.5));
-        assert_eq!((measured.next_segment, measured.listed), (0, false));
+        for row in [
+            encode_record(COUNTED_VERSION, &counted).unwrap(),
+            encode_record(SHARED_VERSION, &shared).unwrap(),
+        ] {
+            let record = EffortRecord::decode(&row).unwrap();
+            assert_eq!(record, EffortRecord::of_wish(Some(0.9)));
+        }
     }
 
     #[test]
     fn an_effort_outside_its_range_is_refused() {
         type Lie = fn(&mut EffortRecord);
-        let lies: [Lie; 5] = [
-            |record| record.lists = 0.0,
-            |record| record.lists = 1.5,
+        let lies: [Lie; 6] = [
+            |record| record.reach = 0.0,
+            |record| record.reach = 1e9,
+            |record| record.reach = f32::NAN,
             |record| record.candidates = 0.5,
             |record| record.candidates = f32::NAN,
             |record| record.wanted = Some(-1.0),
         ];
         let sound = EffortRecord {
-            lists: 1.0,
+            reach: 12.0,
             candidates: 1.0,
             wanted: None,
             measured: None,

@@ -17,7 +17,9 @@ use crate::types::{BUILT_IN_VECTORS, Metric, VECTOR_DIM_LIMIT};
 
 const COLUMN_VERSION: u8 = 1;
 /// Version of a column of which it was measured how much searches of its inverted lists are to read.
-const MEASURED_VERSION: u8 = 2;
+const MEASURED_VERSION: u8 = 3;
+/// The same, with an effort that is of no use any more.
+const SHARED_VERSION: u8 = 2;
 const STATE_VERSION: u8 = 1;
 
 /// The largest number of a column: its columns of a segment are numbered from 256 times that, in 15 bits.
@@ -51,11 +53,21 @@ pub struct VectorColumnRecord {
     pub added_ms: i64,
 }
 
-/// The stored form of version 2.
+/// The stored form of version 3.
 #[derive(SchemaRead, SchemaWrite)]
 struct MeasuredColumn {
     record: VectorColumnRecord,
     effort: ColumnEffortRecord,
+}
+
+/// The stored form of version 2.
+#[derive(SchemaRead, SchemaWrite)]
+struct SharedColumn {
+    record: VectorColumnRecord,
+    /// Share of the lists, candidates, questions, rows of each.
+    effort: (f32, f32, u32, u32),
+    rows: u64,
+    recall: f32,
 }
 
 /// Row 0 of table `vectors`.
@@ -236,6 +248,11 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
             let row: MeasuredColumn = decode_record(WHAT, MEASURED_VERSION, row)?;
             (row.record, Some(row.effort))
         }
+        // It is measured again by the next index run.
+        Some(&SHARED_VERSION) => {
+            let row: SharedColumn = decode_record(WHAT, SHARED_VERSION, row)?;
+            (row.record, None)
+        }
         _ => {
             let record: VectorColumnRecord = decode_record(WHAT, COLUMN_VERSION, row)?;
             (record, None)
@@ -314,12 +331,13 @@ mod tests {
     #[test]
     fn a_column_keeps_how_much_of_its_lists_is_read() {
         let effort = ColumnEffortRecord {
-            lists: 0.2,
+            reach: 5.5,
             candidates: 2.0,
             queries: 128,
             k: 10,
             rows: 9,
             recall: 0.97,
+            read: 0.1,
         };
         let mut measured = NumberedColumn {
             effort: Some(effort),
@@ -328,11 +346,19 @@ mod tests {
         let row = measured.encode().unwrap();
         assert_eq!(column(1, &row).unwrap(), measured);
         if let Some(effort) = &mut measured.effort {
-            effort.lists = 0.0;
+            effort.reach = 0.0;
         }
         let row = measured.encode().unwrap();
         assert_eq!(column(1, &row).unwrap_err().code(), "DAMAGED");
         measured.effort = None;
+        let older = SharedColumn {
+            record: record("a"),
+            effort: (0.2, 2.0, 128, 10),
+            rows: 9,
+            recall: 0.97,
+        };
+        let row = encode_record(SHARED_VERSION, &older).unwrap();
+        assert_eq!(column(1, &row).unwrap(), measured);
         assert_eq!(measured.encode().unwrap().first(), Some(&COLUMN_VERSION));
     }
 

@@ -19,7 +19,7 @@ use kb_engine::testing::index::vector::reader::Reader;
 use kb_engine::testing::index::vector::writer::Writer;
 use kb_engine::testing::index::vector::{
     CENTROIDS, CODEC_I4, CODEC_I8, Effort, KnnSegment, LIST_BLOCKS, LISTS, Method, Neighbor, ROWS,
-    Scan, VectorRecord, knn, knn_batch, lists,
+    Scan, VectorRecord, WHOLE_REACH, knn, knn_batch, lists,
 };
 use memmap2::{Advice, Mmap};
 use serde_json::{Value, json};
@@ -177,30 +177,36 @@ pub(crate) struct Read(Method);
 
 impl Display for Read {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Effort { lists, candidates } = self.0.effort;
+        let Effort { reach, candidates } = self.0.effort;
         match self.0.scan {
             Scan::Exact => f.write_str("all rows"),
-            _ => write!(f, "{lists} of the lists, candidates x {candidates}"),
+            _ if reach >= WHOLE_REACH => write!(f, "all lists, candidates x {candidates}"),
+            _ => write!(f, "reach {reach}, candidates x {candidates}"),
         }
     }
 }
 
-/// What is tried: shares of the lists, multiples of the candidates.
-const EFFORTS: [(f32, f32); 14] = [
-    (0.005, 1.0),
-    (0.01, 1.0),
-    (0.02, 1.0),
-    (0.04, 1.0),
-    (0.06, 1.0),
-    (0.09, 1.0),
-    (0.12, 1.0),
-    (0.2, 1.0),
-    (0.2, 2.0),
-    (0.3, 2.0),
-    (0.4, 3.0),
-    (0.6, 4.0),
-    (0.6, 8.0),
-    (1.0, 16.0),
+/// What is tried: how far rows reach above their centroids, multiples of the candidates.
+const EFFORTS: [(f32, f32); 19] = [
+    (2.0, 1.0),
+    (3.0, 1.0),
+    (4.0, 1.0),
+    (4.5, 1.0),
+    (5.0, 1.0),
+    (5.5, 1.0),
+    (6.0, 1.0),
+    (6.5, 1.0),
+    (7.0, 1.0),
+    (7.5, 1.0),
+    (8.0, 1.0),
+    (6.0, 2.0),
+    (7.0, 2.0),
+    (7.5, 2.0),
+    (8.0, 2.0),
+    (9.0, 2.0),
+    (9.0, 4.0),
+    (10.0, 6.0),
+    (WHOLE_REACH, 16.0),
 ];
 
 impl ListedIndex {
@@ -360,9 +366,9 @@ impl VectorIndex for ListedIndex {
     }
 
     fn settings(_rows: usize) -> Vec<Read> {
-        let of_effort = |(lists, candidates)| Method {
+        let of_effort = |(reach, candidates)| Method {
             scan: Scan::Rescored,
-            effort: Effort { lists, candidates },
+            effort: Effort { reach, candidates },
         };
         let some = EFFORTS.into_iter().map(of_effort);
         some.chain([Method::from(Scan::Exact)]).map(Read).collect()

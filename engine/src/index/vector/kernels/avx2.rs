@@ -24,6 +24,9 @@ pub(super) const KERNELS: Kernels = Kernels {
 /// Bytes of a register.
 const WIDE: usize = 32;
 
+/// Bytes of a line of a cache.
+const LINE_BYTES: usize = 64;
+
 /// Loads 32 bytes.
 ///
 /// # Safety
@@ -199,7 +202,13 @@ fn store(sums: [__m256i; 2], products: &mut [i32; LANES]) {
 
 #[expect(clippy::indexing_slicing, reason = "both halves of arrays of two")]
 #[target_feature(enable = "avx2")]
-unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BLOCK_ROWS]) -> u64 {
+unsafe fn codes(
+    tables: &[u8],
+    block: &[u8],
+    next: *const u8,
+    threshold: u16,
+    sums: &mut [u16; BLOCK_ROWS],
+) -> u64 {
     let low = _mm256_set1_epi8(15);
     let zero = _mm256_setzero_si256();
     // Sums of 16 bits of rows 0..32 and 32..64: as they come, two rows in one number, and the
@@ -209,6 +218,9 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
     let four_groups = GROUP_BYTES * GROUPS_AT_ONCE / 2;
     for at in (0..block.len()).step_by(four_groups) {
         let mut bytes = [zero; 2];
+        for line in (at..at + four_groups).step_by(LINE_BYTES) {
+            _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line).cast());
+        }
         for group in (at..at + four_groups).step_by(GROUP_BYTES) {
             // SAFETY: block and tables are equally long, a multiple of four groups of 32 bytes.
             let (codes, table) = unsafe {

@@ -287,7 +287,13 @@ fn store(sums: __m512i, products: &mut [i32; LANES]) {
 // A register has two groups: the even ones in its lower half, the odd ones in its upper.
 #[expect(clippy::indexing_slicing, reason = "both halves of arrays of two")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BLOCK_ROWS]) -> u64 {
+unsafe fn codes(
+    tables: &[u8],
+    block: &[u8],
+    next: *const u8,
+    threshold: u16,
+    sums: &mut [u16; BLOCK_ROWS],
+) -> u64 {
     let low = _mm512_set1_epi8(15);
     let zero = _mm512_setzero_si512();
     // Sums of 16 bits of rows 0..32 and 32..64: as they come, two rows in one number, and the
@@ -300,7 +306,7 @@ unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BL
         for pair in (at..at + eight_groups).step_by(WIDE) {
             // SAFETY: block and tables are equally long, a multiple of eight groups of 32 bytes.
             let (codes, table) = unsafe {
-                fetch(block.as_ptr().add(pair), AHEAD_BYTES);
+                fetch(next, pair);
                 (
                     load(block.as_ptr().add(pair)),
                     load(tables.as_ptr().add(pair)),

@@ -11,8 +11,9 @@ type RowsKernel = unsafe fn(OneQuery<'_>, &[u8], &mut [i32]);
 /// Rows of a codec against sixteen queries: sixteen products a row.
 type LanesKernel = unsafe fn(&Lanes, &[u8], &mut [[i32; LANES]]);
 
-/// One block of sign bits against tables: 64 sums, and a bit for each that reaches the threshold.
-type CodesKernel = unsafe fn(&[u8], &[u8], u16, &mut [u16; BLOCK_ROWS]) -> u64;
+/// One block of sign bits against tables: 64 sums, and a bit for each that reaches the threshold. As many bytes
+/// from the pointer on are asked for meanwhile, wherever it leads.
+type CodesKernel = unsafe fn(&[u8], &[u8], *const u8, u16, &mut [u16; BLOCK_ROWS]) -> u64;
 
 /// 64 sums made estimates with the factors of their rows, and a bit for each that reaches the threshold.
 type ScaleKernel =
@@ -20,6 +21,10 @@ type ScaleKernel =
 
 /// Products of rows with sixteen centroids of that number: the best so far of each row.
 type BestKernel = unsafe fn(&[[i32; LANES]], &[i32; LANES], i32, &mut [Best]);
+
+/// How many bytes ahead blocks that lie back to back are asked for. Hardware prefetchers stop at the end of each page
+/// of 4096 bytes.
+const AHEAD_BYTES: usize = 4096;
 
 /// Rows of which the products with sixteen centroids are kept until they are compared.
 const ROWS_AT_ONCE: usize = 8;
@@ -102,17 +107,19 @@ impl Kernels {
         {
             return 0;
         }
+        let next = block.as_ptr().wrapping_add(AHEAD_BYTES);
         // SAFETY: whoever made this form checked the processor; tables and block are equally long,
         // a multiple of eight groups.
-        unsafe { (self.codes)(tables, block, threshold, sums) }
+        unsafe { (self.codes)(tables, block, next, threshold, sums) }
     }
 
     /// As [`Kernels::code_sums`], with each sum turned into an estimate: `base` plus the sum less
-    /// `bias`, times the factor of the row, shifted right by `shift`; clamped to 0..=65 535.
+    /// `bias`, times the factor of the row, shifted right by `shift`; clamped to 0..=65 535. `next` is a block that is
+    /// read soon, and brought into the cache meanwhile.
     pub fn estimates(
         &self,
         tables: &[u8],
-        block: &[u8],
+        [block, next]: [&[u8]; 2],
         factors: &[u8; BLOCK_ROWS],
         how: Estimate,
         threshold: u16,
@@ -125,7 +132,7 @@ impl Kernels {
         let mut sums = [0; BLOCK_ROWS];
         // SAFETY: as in `code_sums`; the arrays of the second have the lengths that it needs.
         unsafe {
-            (self.codes)(tables, block, 0, &mut sums);
+            (self.codes)(tables, block, next.as_ptr(), 0, &mut sums);
             (self.scale)(&sums, factors, how, threshold, estimates)
         }
     }

@@ -76,7 +76,13 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
 }
 
 #[target_feature(enable = "neon")]
-unsafe fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BLOCK_ROWS]) -> u64 {
+unsafe fn codes(
+    tables: &[u8],
+    block: &[u8],
+    _next: *const u8,
+    threshold: u16,
+    sums: &mut [u16; BLOCK_ROWS],
+) -> u64 {
     let low = vdupq_n_u8(15);
     // Sixteen rows in two registers each.
     let mut wide = [[vdupq_n_u16(0); 2]; 4];

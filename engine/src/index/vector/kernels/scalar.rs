@@ -65,7 +65,13 @@ fn lane_sums(lanes: &Lanes, row: impl Iterator<Item = i32>) -> [i32; LANES] {
     sums
 }
 
-fn codes(tables: &[u8], block: &[u8], threshold: u16, sums: &mut [u16; BLOCK_ROWS]) -> u64 {
+fn codes(
+    tables: &[u8],
+    block: &[u8],
+    _next: *const u8,
+    threshold: u16,
+    sums: &mut [u16; BLOCK_ROWS],
+) -> u64 {
     sums.fill(0);
     let groups = tables.chunks_exact(GROUP_BYTES);
     for (table, codes) in groups.zip(block.chunks_exact(GROUP_BYTES)) {

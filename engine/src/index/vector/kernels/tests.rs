@@ -145,7 +145,7 @@ proptest! {
         let reached: Vec<bool> = expected.iter().map(|estimate| *estimate >= threshold).collect();
         for form in all_kernels() {
             let mut estimates = [1; BLOCK_ROWS];
-            let told = form.estimates(&tables, &block, &factors, how, threshold, &mut estimates);
+            let told = form.estimates(&tables, [&block, &[]], &factors, how, threshold, &mut estimates);
             prop_assert_eq!((form.name, &estimates[..]), (form.name, &expected[..]));
             let told: Vec<bool> = (0..64).map(|row| told >> row & 1 == 1).collect();
             prop_assert_eq!((form.name, &told), (form.name, &reached));

@@ -29,16 +29,44 @@ impl Candidate {
     }
 }
 
+/// A rank, and the sum that has it so far.
+#[derive(Debug, Clone, Copy)]
+struct Rank {
+    /// The rank, from 1.
+    wanted: usize,
+    /// The sum of that rank so far, or a lower bound of it.
+    threshold: u16,
+    /// Number of rows whose sum reaches the threshold.
+    reached: usize,
+}
+
+impl Rank {
+    /// Raises the threshold as far as enough rows reach it. `counts` has the rows of each sum from the threshold up.
+    /// All rises together are one pass over it.
+    #[inline]
+    fn rise(&mut self, counts: &[u32]) {
+        while self.reached > self.wanted
+            && let Some(lowest) = counts.get(usize::from(self.threshold))
+            && self.reached - *lowest as usize >= self.wanted
+        {
+            self.reached -= *lowest as usize;
+            self.threshold += 1;
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.reached >= self.wanted
+    }
+}
+
 /// All rows whose sum reaches the c-th best sum so far.
 pub(super) struct Candidates {
-    /// How many rows are wanted (c).
-    wanted: usize,
+    /// Of the last candidate.
+    last: Rank,
+    /// Of the last of the rows that are near, whose candidates are looked for.
+    near: Rank,
     /// Rows of each sum from the threshold up.
     counts: Vec<u32>,
-    /// The c-th best sum so far, or a lower bound of it.
-    pub(super) threshold: u16,
-    /// Number of rows whose sum reaches the threshold.
-    pub(super) reached: usize,
     /// Rows that reached the threshold when they were offered.
     rows: Vec<Candidate>,
     /// When there are this many rows, those below the threshold are dropped.
@@ -59,13 +87,37 @@ impl Candidates {
     pub(super) fn up_to(most: usize, wanted: usize, least: u16) -> Candidates {
         let wanted = wanted.max(1);
         Candidates {
-            wanted,
+            last: Rank {
+                wanted,
+                threshold: least,
+                reached: 0,
+            },
+            near: Rank {
+                wanted,
+                threshold: least,
+                reached: 0,
+            },
             counts: vec![0; most + 1],
-            threshold: least,
-            reached: 0,
             rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
             trim_at: wanted.saturating_mul(4),
         }
+    }
+
+    /// The same candidates, where `near` of them are to be the nearest rows.
+    pub(super) fn with_near(mut self, near: usize) -> Candidates {
+        self.near.wanted = near.clamp(1, self.last.wanted);
+        self
+    }
+
+    /// What rows must reach to be offered.
+    #[inline]
+    pub(super) fn threshold(&self) -> u16 {
+        self.last.threshold
+    }
+
+    /// What rows must reach to be among the best that are near; `None` before there are as many.
+    pub(super) fn near_threshold(&self) -> Option<u16> {
+        self.near.is_full().then_some(self.near.threshold)
     }
 
     /// Offers rows of a block whose sums reach the threshold.
@@ -86,22 +138,17 @@ impl Candidates {
             if let Some(count) = self.counts.get_mut(usize::from(sum).min(highest)) {
                 *count += 1;
             }
+            self.near.reached += usize::from(sum >= self.near.threshold);
             let place = Candidate::place_of(segment, row(bit));
             self.rows.push(Candidate { place, sum });
         }
-        self.reached += rows.count_ones() as usize;
-        // The threshold only rises, so all rises together are one pass over the counts.
-        while self.reached > self.wanted
-            && let Some(lowest) = self.counts.get(usize::from(self.threshold))
-            && self.reached - *lowest as usize >= self.wanted
-        {
-            self.reached -= *lowest as usize;
-            self.threshold += 1;
-        }
+        self.last.reached += rows.count_ones() as usize;
+        self.last.rise(&self.counts);
+        self.near.rise(&self.counts);
         if self.rows.len() >= self.trim_at {
             self.trim();
             // When most rows tie, trimming must not dominate the cost.
-            self.trim_at = 2 * self.rows.len().max(self.wanted);
+            self.trim_at = 2 * self.rows.len().max(self.last.wanted);
         }
     }
 
@@ -113,7 +160,7 @@ impl Candidates {
             let row = self.rows.get(at).copied();
             if let (Some(row), Some(place)) = (row, self.rows.get_mut(kept)) {
                 *place = row;
-                kept += usize::from(row.sum >= self.threshold);
+                kept += usize::from(row.sum >= self.last.threshold);
             }
         }
         self.rows.truncate(kept);
@@ -121,7 +168,7 @@ impl Candidates {
 
     /// Whether as many rows as are wanted reach the threshold.
     pub(super) fn is_full(&self) -> bool {
-        self.reached >= self.wanted
+        self.last.is_full()
     }
 
     /// The candidates, in the order in which they were offered.

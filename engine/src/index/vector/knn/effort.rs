@@ -1,5 +1,7 @@
 //! How much of an index a search reads.
 
+use crate::index::vector::lists::probe::WHOLE_REACH;
+
 /// Neighbours that a search asks for at least. Deeper lists find what only the keyword and the vector
 /// part together rank high, and all pages of a result come from them.
 pub const MIN_CANDIDATES: usize = 100;
@@ -16,8 +18,10 @@ pub fn oversample(k: usize) -> usize {
 /// How much a search reads of segments that are not compared row by row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effort {
-    /// Share of the rows of a segment with inverted lists whose lists are read, above 0 and at most 1.
-    pub lists: f32,
+    /// How many standard deviations above its centroid, as seen from the query, a row of an inverted list is expected
+    /// to lie at most: lists of which no row would then be among the nearest are not read. From [`WHOLE_REACH`] on all
+    /// are.
+    pub reach: f32,
     /// Candidates, as a multiple of [`oversample`]; at least 1.
     pub candidates: f32,
 }
@@ -26,7 +30,7 @@ impl Default for Effort {
     /// What is read without a measurement: files with inverted lists have one.
     fn default() -> Effort {
         Effort {
-            lists: 0.4,
+            reach: 7.0,
             candidates: 1.0,
         }
     }
@@ -39,9 +43,8 @@ impl Effort {
         candidates as usize
     }
 
-    /// Rows whose lists are read, of `rows` in lists.
-    pub(super) fn rows_of_lists(&self, rows: u64, candidates: usize) -> u64 {
-        let share = f64::from(self.lists.clamp(0.0, 1.0)) * rows as f64;
-        (share.ceil() as u64).max(8 * candidates as u64)
+    /// Whether all lists are read.
+    pub(super) fn is_whole(&self) -> bool {
+        self.reach >= WHOLE_REACH
     }
 }

@@ -6,7 +6,7 @@ use super::segments::{Segments, ones};
 use crate::error::{Error, Result};
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::lists::block::StoredBlock;
-use crate::index::vector::lists::probe::{EstimateScale, LEVELS, probes};
+use crate::index::vector::lists::probe::{EstimateScale, LEVELS, Probes, probes};
 use crate::index::vector::lists::reader::ListsReader;
 use crate::index::vector::lists::scan::{Sink, scan};
 use crate::index::vector::query::Query;
@@ -24,56 +24,61 @@ pub(super) struct Found {
     pub(super) is_starved: bool,
 }
 
+/// How many times as many rows as candidates are read at least: the lists of a few thousand rows tell little of where
+/// the nearest are.
+const LEAST_ROWS: u64 = 8;
+
 /// How many times as many rows are read before a query counts as starved as hold enough candidates where those
 /// that may answer lie anywhere.
 const STARVED: u64 = 4;
 
-/// The candidates of each query.
+/// The candidates of each query: the best `wanted` of the lists that may hold one of the `near` nearest.
 ///
 /// # Errors
 /// [`Error::Damaged`].
 pub(super) fn find_candidates(
     segments: &Segments<'_>,
     queries: &[Query],
-    wanted: usize,
+    (wanted, near): (usize, usize),
     effort: &Effort,
 ) -> Result<Vec<Found>> {
     // By query: the lists of each segment.
-    let mut chosen = vec![Vec::new(); queries.len()];
+    let mut chosen: Vec<Vec<Probes>> = queries.iter().map(|_| Vec::new()).collect();
     let (mut all_rows, mut allowed_rows) = (0, 0);
     for (_, reader, filter) in segments.listed() {
-        let of_segment = probes(lists_of(reader)?, queries, |rows| {
-            all_rows += rows;
-            allowed_rows += filter.count();
-            effort.rows_of_lists(rows, wanted)
-        })?;
+        let of_segment = probes(lists_of(reader)?, queries, effort.reach)?;
+        all_rows += of_segment.first().map_or(0, Probes::rows);
+        allowed_rows += filter.count();
         for (chosen, probes) in chosen.iter_mut().zip(of_segment) {
             chosen.push(probes);
         }
     }
     let expected = (wanted as u64).saturating_mul(all_rows) / allowed_rows.max(1);
     // Whoever reads all lists finds all candidates.
-    let most = if effort.lists < 1.0 {
-        expected.saturating_mul(STARVED)
-    } else {
+    let most = if effort.is_whole() {
         u64::MAX
+    } else {
+        expected.saturating_mul(STARVED)
     };
     let mut all = Vec::with_capacity(queries.len());
-    for (query, chosen) in queries.iter().zip(&chosen) {
-        let scale = EstimateScale::new(query, chosen.iter().flatten());
-        let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0);
+    for (query, chosen) in queries.iter().zip(&mut chosen) {
+        let scale = EstimateScale::new(query, chosen.iter());
+        let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0).with_near(near);
         let mut read = 0;
         for ((segment, reader, filter), probes) in segments.listed().zip(chosen) {
             let mut sink = Filtered {
                 segment,
                 filter,
+                least: LEAST_ROWS * wanted as u64,
                 left: most.saturating_sub(read),
                 candidates: &mut candidates,
             };
             read += scan(lists_of(reader)?, query, probes, &scale, &mut sink)?;
         }
         all.push(Found {
-            is_starved: !candidates.is_full() && read < all_rows && allowed_rows > wanted as u64,
+            is_starved: candidates.near_threshold().is_none()
+                && read < all_rows
+                && allowed_rows > near as u64,
             candidates: candidates.finish(),
             read,
         });
@@ -90,6 +95,8 @@ fn lists_of<'r>(reader: &'r Reader<'_>) -> Result<&'r ListsReader<'r>> {
 struct Filtered<'c> {
     segment: usize,
     filter: &'c RowFilter,
+    /// Rows that are read wherever those lie that are near.
+    least: u64,
     /// Rows that may be read before there are enough candidates.
     left: u64,
     candidates: &'c mut Candidates,
@@ -98,15 +105,17 @@ struct Filtered<'c> {
 impl Sink for Filtered<'_> {
     #[inline]
     fn threshold(&self) -> u16 {
-        self.candidates.threshold
+        self.candidates.threshold()
     }
 
-    fn is_full(&self) -> bool {
-        self.candidates.is_full()
+    fn near_threshold(&self, rows: u64) -> Option<u16> {
+        (rows >= self.least)
+            .then(|| self.candidates.near_threshold())
+            .flatten()
     }
 
     fn is_starved(&self, read: u64) -> bool {
-        read > self.left && !self.candidates.is_full()
+        read > self.left && self.candidates.near_threshold().is_none()
     }
 
     #[inline]

@@ -12,7 +12,7 @@
 //! as these have no inverted lists, which each has for itself.
 
 use super::candidates::{Candidate, Candidates};
-use super::effort::{Effort, oversample};
+use super::effort::{Effort, MIN_CANDIDATES, oversample};
 use super::exact;
 use super::lists;
 use super::segments::{Neighbor, Segments, keep};
@@ -20,6 +20,7 @@ use super::top_k::TopK;
 use crate::error::Result;
 use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
+use crate::index::vector::lists::probe::WHOLE_REACH;
 use crate::index::vector::query::Query;
 use crate::index::vector::sign_bits::blocks;
 
@@ -48,7 +49,8 @@ pub(super) fn scan(
         let enough = segments.rows / FILTERED_SHARE;
         let enough = usize::try_from(enough).unwrap_or(usize::MAX);
         let wanted = wanted.min(enough.max(oversample(k)));
-        of_lists = lists::find_candidates(segments, queries, wanted, effort)?;
+        let near = k.max(MIN_CANDIDATES);
+        of_lists = lists::find_candidates(segments, queries, (wanted, near), effort)?;
     }
     let mut of_lists = of_lists.into_iter();
     let mut all = Vec::with_capacity(queries.len());
@@ -101,7 +103,7 @@ fn starved(
         return Ok((exact::scan(segments, query, k)?, scanned));
     }
     let whole = Effort {
-        lists: 1.0,
+        reach: WHOLE_REACH,
         ..*effort
     };
     let queries = std::slice::from_ref(query);
@@ -165,11 +167,11 @@ fn find_candidates(
     if share > 0 {
         let mut sample = Candidates::new(query, 2 * share as usize + 8, 0);
         offer_blocks(segments, query, SAMPLED_EVERY, &mut sample)?;
-        least = sample.threshold;
+        least = sample.threshold();
     }
     let mut candidates = Candidates::new(query, wanted, least);
     offer_blocks(segments, query, 1, &mut candidates)?;
-    if candidates.reached < wanted && least > 0 {
+    if !candidates.is_full() && least > 0 {
         candidates = Candidates::new(query, wanted, 0);
         offer_blocks(segments, query, 1, &mut candidates)?;
     }
@@ -194,7 +196,7 @@ fn offer_blocks(
             }
             let codes = cursor.from(u64::from(block))?;
             let codes = codes.get(..tables.len()).unwrap_or_default();
-            let reached = kernels().code_sums(tables, codes, candidates.threshold, &mut sums);
+            let reached = kernels().code_sums(tables, codes, candidates.threshold(), &mut sums);
             let first = block * BLOCK_ROWS as u32;
             candidates.offer(segment, reached & allowed, &sums, |bit| first + bit);
         }

@@ -1,5 +1,7 @@
 //! Which lists a search reads, and how it estimates products in them.
 
+use std::rc::Rc;
+
 use super::layout::List;
 use super::reader::ListsReader;
 use super::residual::FACTOR_STEPS;
@@ -9,60 +11,140 @@ use crate::index::vector::kernels::layout::{Estimate, LANES, Lanes};
 use crate::index::vector::query::Query;
 use crate::index::vector::record::CODEC_I8;
 
-/// Standard deviations that the best rows of a list lie above its centroid. The product of a query
-/// with a residual of length `r` that is not related to it has the deviation `r |q| / sqrt(dim)`. With a
-/// tenth of 1 021 100 rows of programs 0, 1.4, 2.8, 4.2 and 5.5 find .965, .972, .975, .978 and .978 of
-/// the ten nearest.
-const DEVIATIONS: f32 = 4.0;
-
-/// Standard deviations that no row of a list is expected to exceed: lists whose rows would have to lie
-/// further above their centroid to become candidates are not read. With lists of up to a fifth of those
-/// rows 5, 6, 7 and 9 read 50 100, 70 400, 87 000 and 106 200 rows a query, and find .979, .984, .986 and
-/// .987.
-const DEVIATIONS_AT_MOST: f32 = 6.0;
-
 /// Estimates are numbers below this.
 pub const LEVELS: u16 = 1 << 13;
 
-/// A list to be read.
+/// All lists are read from that many standard deviations on.
+pub const WHOLE_REACH: f32 = 12.0;
+
+/// Lists beyond this many of the best are sorted only when they are read.
+const SORTED_AT_FIRST: usize = 256;
+
+/// Standard deviations around the centroids between which estimates tell rows apart.
+const ESTIMATED: (f32, f32) = (4.0, 12.0);
+
+/// A list that may be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// The list.
     pub(super) list: List,
     /// The product of the query with the centroid.
     product: i32,
-    /// What the best rows of the list are expected to reach, as an integer product.
-    reach: i32,
+    /// What no row of the list is expected to exceed.
+    most: i32,
 }
 
 impl Probe {
     /// What no row of the list is expected to exceed.
     pub(super) fn most(&self) -> i32 {
-        let more = self.reach.saturating_sub(self.product) as f32;
-        let more = more * (DEVIATIONS_AT_MOST / DEVIATIONS);
-        self.product.saturating_add(more as i32)
+        self.most
     }
 }
 
-/// For each query the lists that hold as many rows as `wanted` says of all rows in lists, those first whose rows
-/// are expected to be nearest.
+/// The lists of a segment that have rows, those first whose rows may lie nearest to the query, then by their numbers.
+#[derive(Debug)]
+pub struct Probes {
+    lists: Rc<[List]>,
+    products: Vec<i32>,
+    /// How much a row may exceed the centroid of its list, for each unit of the radius of the list.
+    of_radius: f32,
+    is_whole: bool,
+    /// Keys that ascend as lists are read, and can be sorted without looking at these.
+    order: Vec<u64>,
+    /// How many of `order` are in their place.
+    sorted: usize,
+    next: usize,
+    /// Rows of all of them.
+    rows: u64,
+    /// Products between which estimates tell rows apart.
+    range: (f32, f32),
+}
+
+impl Probes {
+    fn new(lists: Rc<[List]>, products: Vec<i32>, deviation: f32, reach: f32) -> Probes {
+        let of_radius = reach.min(WHOLE_REACH) * deviation;
+        let mut range = (f32::MAX, f32::MIN);
+        let mut order = Vec::with_capacity(lists.len());
+        let mut rows = 0;
+        for (number, (list, product)) in (0u32..).zip(lists.iter().zip(&products)) {
+            if list.rows == 0 {
+                continue;
+            }
+            rows += u64::from(list.rows);
+            let (at, deviation) = (*product as f32, list.radius as f32 * deviation);
+            range.0 = range.0.min(at - ESTIMATED.0 * deviation);
+            range.1 = range.1.max(at + ESTIMATED.1 * deviation);
+            let before = i64::from(i32::MAX) - i64::from(most(list, *product, of_radius));
+            order.push((before as u64) << 32 | u64::from(number));
+        }
+        Probes {
+            lists,
+            products,
+            of_radius,
+            is_whole: reach >= WHOLE_REACH,
+            order,
+            sorted: 0,
+            next: 0,
+            rows,
+            range,
+        }
+    }
+
+    /// Rows of all of them.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Takes the list that follows.
+    pub(super) fn next(&mut self) -> Option<Probe> {
+        if self.next == self.sorted {
+            self.sort_more();
+        }
+        let key = self.order.get(self.next)?;
+        self.next += 1;
+        let number = (*key & u64::from(u32::MAX)) as usize;
+        let (list, product) = (*self.lists.get(number)?, *self.products.get(number)?);
+        Some(Probe {
+            list,
+            product,
+            most: match self.is_whole {
+                true => i32::MAX,
+                false => most(&list, product, self.of_radius),
+            },
+        })
+    }
+
+    /// Puts twice as many in their place.
+    fn sort_more(&mut self) {
+        let rest = self.order.get_mut(self.sorted..).unwrap_or_default();
+        let some = self.sorted.max(SORTED_AT_FIRST).min(rest.len());
+        if some < rest.len() {
+            rest.select_nth_unstable(some);
+        }
+        if let Some(some) = rest.get_mut(..some) {
+            some.sort_unstable();
+        }
+        self.sorted += some;
+    }
+}
+
+fn most(list: &List, product: i32, of_radius: f32) -> i32 {
+    product.saturating_add((list.radius as f32 * of_radius) as i32)
+}
+
+/// The lists of a segment for each query, whose rows lie at most `reach` standard deviations above their centroids. The
+/// product of a query with a residual of length `r` that is not related to it has the deviation `r |q| / sqrt(dim)`.
 ///
 /// # Errors
 /// [`Error::Damaged`](crate::Error::Damaged).
-pub fn probes(
-    lists: &ListsReader<'_>,
-    queries: &[Query],
-    wanted: impl FnOnce(u64) -> u64,
-) -> Result<Vec<Vec<Probe>>> {
-    let all = lists.lists()?;
-    let wanted = wanted(all.iter().map(|list| u64::from(list.rows)).sum());
+pub fn probes(lists: &ListsReader<'_>, queries: &[Query], reach: f32) -> Result<Vec<Probes>> {
+    let all: Rc<[List]> = lists.lists()?.into();
     let mut chosen = Vec::with_capacity(queries.len());
     for some in queries.chunks(LANES) {
         let products = products(lists, some)?;
         for (query, products) in some.iter().zip(products) {
-            // How much the reach of a list grows with its radius.
-            let of_radius = DEVIATIONS * query.norm() / (lists.dim() as f32).sqrt();
-            chosen.push(nearest(&all, &products, of_radius, wanted));
+            let deviation = query.norm() / (lists.dim() as f32).sqrt();
+            chosen.push(Probes::new(Rc::clone(&all), products, deviation, reach));
         }
     }
     Ok(chosen)
@@ -95,51 +177,6 @@ fn products(lists: &ListsReader<'_>, queries: &[Query]) -> Result<Vec<Vec<i32>>>
     Ok(all)
 }
 
-/// The lists that hold `wanted` rows, those of the furthest reach first, then by their numbers.
-fn nearest(lists: &[List], products: &[i32], of_radius: f32, wanted: u64) -> Vec<Probe> {
-    let probe = |list: &List, product: i32| {
-        let more = (list.radius as f32 * of_radius) as i32;
-        Probe {
-            list: *list,
-            product,
-            reach: product.saturating_add(more),
-        }
-    };
-    // A key that ascends as lists are read, and can be sorted without looking at these.
-    let mut order: Vec<u64> = (0u32..)
-        .zip(lists.iter().zip(products))
-        .filter(|(_, (list, _))| list.rows > 0)
-        .map(|(number, (list, product))| {
-            let before = i64::from(i32::MAX) - i64::from(probe(list, *product).reach);
-            (before as u64) << 32 | u64::from(number)
-        })
-        .collect();
-    let mut chosen = Vec::new();
-    let mut rows = 0u64;
-    // Only what is read is sorted.
-    let mut rest = order.as_mut_slice();
-    while !rest.is_empty() && rows < wanted {
-        let some = (rest.len() / 8).max(64).min(rest.len());
-        if some < rest.len() {
-            rest.select_nth_unstable(some);
-        }
-        let (first, others) = std::mem::take(&mut rest).split_at_mut(some);
-        first.sort_unstable();
-        rest = others;
-        for key in first {
-            if rows >= wanted {
-                break;
-            }
-            let number = (*key & u64::from(u32::MAX)) as usize;
-            if let (Some(list), Some(product)) = (lists.get(number), products.get(number)) {
-                rows += u64::from(list.rows);
-                chosen.push(probe(list, *product));
-            }
-        }
-    }
-    chosen
-}
-
 /// How products become estimates: one scale for all lists of a search.
 #[derive(Debug, Clone, Copy)]
 pub struct EstimateScale {
@@ -152,20 +189,16 @@ pub struct EstimateScale {
 }
 
 impl EstimateScale {
-    /// The finest scale that has room for all rows of some lists that may be near.
-    pub fn new<'p>(query: &Query, probes: impl Iterator<Item = &'p Probe>) -> EstimateScale {
+    /// The finest scale that has room for all rows that may be near.
+    pub fn new<'p>(query: &Query, probes: impl Iterator<Item = &'p Probes>) -> EstimateScale {
         let (mut least, mut most) = (f32::MAX, f32::MIN);
-        for probe in probes {
-            let (product, reach) = (probe.product as f32, probe.reach as f32);
-            // Rows far from their centroid reach further than expected.
-            most = most.max(product + 3.0 * (reach - product));
-            least = least.min(product - (reach - product));
+        for Probes { range, .. } in probes {
+            least = least.min(range.0);
+            most = most.max(range.1);
         }
-        let (least, most) = if least < most {
-            (least, most)
-        } else {
-            (0.0, 1.0)
-        };
+        if least >= most {
+            (least, most) = (0.0, 1.0);
+        }
         // The product of the query with the signs of a residual is twice the sum of the tables less
         // its bias, in units of the tables; a factor is in quarters.
         let unit = 2.0 / FACTOR_STEPS as f32 * query.table_unit();

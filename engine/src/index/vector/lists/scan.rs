@@ -5,90 +5,156 @@
 //! million. The tables and the candidates of one query stay in the cache of a core while its lists are read, and
 //! the best lists, read first, keep most rows of the others from being candidates.
 
+use std::collections::VecDeque;
+
 use super::block::StoredBlock;
-use super::probe::{EstimateScale, Probe};
+use super::probe::{EstimateScale, Probe, Probes};
 use super::reader::ListsReader;
 use crate::error::{Error, Result};
+use crate::index::vector::cursor::Cursor;
 use crate::index::vector::kernels::detect::kernels;
-use crate::index::vector::kernels::layout::BLOCK_ROWS;
+use crate::index::vector::kernels::layout::{BLOCK_ROWS, Estimate};
 use crate::index::vector::query::Query;
 
 /// So many lists are brought into memory while as many before them are read.
 const LISTS_AHEAD: usize = 32;
 
+/// So many blocks before one is read, it is asked for: lists lie anywhere, so that no processor guesses the next one.
+const BLOCKS_AHEAD: usize = 4;
+
 /// Takes the rows of lists that reach a threshold.
 pub trait Sink {
-    /// The estimate that rows must reach now.
+    /// The estimate that rows must reach now to be candidates.
     fn threshold(&self) -> u16;
-    /// Whether no row below the threshold is needed.
-    fn is_full(&self) -> bool;
+    /// The estimate that rows of a list must reach to be among the nearest, behind so many rows; `None` as long as any
+    /// may be.
+    fn near_threshold(&self, rows: u64) -> Option<u16>;
     /// Whether it is not worth while to go on after so many rows.
     fn is_starved(&self, read: u64) -> bool;
     /// Offers rows: `reached` has a bit for each.
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
 }
 
-/// Reads lists, the best first, but for those of which no row is expected to reach the threshold. Returns how
-/// many rows were read.
+/// Reads lists, the best first, up to the first of which no row is expected to be among the nearest. Returns how many
+/// rows were read.
 ///
 /// # Errors
 /// [`Error::Damaged`] when a list lies outside its column. Rows that it names may not be there.
 pub fn scan(
     lists: &ListsReader<'_>,
     query: &Query,
-    probes: &[Probe],
+    probes: &mut Probes,
     scale: &EstimateScale,
     sink: &mut impl Sink,
 ) -> Result<u64> {
-    let mut cursor = lists.block_cursor();
-    let mut estimates = [0; BLOCK_ROWS];
-    let mut read = 0;
-    let mut ahead = probes.chunks(LISTS_AHEAD);
-    let mut will_read = |sink: &_| {
-        let some = ahead.next().unwrap_or_default().iter();
-        let some = some.filter(|probe| may_reach(probe, scale, sink));
-        lists.will_read(some.map(|probe| probe.list));
+    let mut blocks = Blocks {
+        lists: *lists,
+        cursor: lists.block_cursor(),
+        probes,
+        scale,
+        ahead: VecDeque::with_capacity(2 * LISTS_AHEAD),
+        asked: 0,
+        current: None,
+        read: 0,
     };
-    will_read(&*sink);
-    for (number, probe) in probes.iter().enumerate() {
-        if number.is_multiple_of(LISTS_AHEAD) {
-            will_read(&*sink);
+    let mut coming = VecDeque::with_capacity(BLOCKS_AHEAD + 1);
+    let mut estimates = [0; BLOCK_ROWS];
+    loop {
+        while coming.len() <= BLOCKS_AHEAD
+            && let Some(block) = blocks.next(sink)?
+        {
+            coming.push_back(block);
         }
-        // Lists that follow may reach further, if their rows lie further apart.
-        if !may_reach(probe, scale, sink) {
-            continue;
-        }
-        if sink.is_starved(read) {
-            break;
-        }
-        let how = scale.of(probe);
-        let mut left = probe.list.rows;
-        let mut number = u64::from(probe.list.first_block);
-        read += u64::from(left);
-        while left > 0 {
-            let block = StoredBlock::of(cursor.from(number)?, lists.dim())
-                .ok_or_else(|| Error::damaged("a block of an inverted list is cut off"))?;
-            let here = left.min(BLOCK_ROWS as u32);
-            let all = u64::MAX >> (BLOCK_ROWS as u32 - here);
-            let reached = kernels().estimates(
-                query.tables(),
-                block.signs,
-                block.factors,
-                how,
-                sink.threshold(),
-                &mut estimates,
-            ) & all;
-            if reached != 0 {
-                sink.offer(reached, &block, &estimates);
-            }
-            left -= here;
-            number += 1;
+        let Some(NextBlock { block, rows, how }) = coming.pop_front() else {
+            return Ok(blocks.read);
+        };
+        let next = coming.back().map_or(&[][..], |next| next.block.signs);
+        let all = u64::MAX >> (BLOCK_ROWS as u32 - rows);
+        let reached = kernels().estimates(
+            query.tables(),
+            [block.signs, next],
+            block.factors,
+            how,
+            sink.threshold(),
+            &mut estimates,
+        ) & all;
+        if reached != 0 {
+            sink.offer(reached, &block, &estimates);
         }
     }
-    Ok(read)
 }
 
-/// Whether a row of a list may become a candidate now.
-fn may_reach(probe: &Probe, scale: &EstimateScale, sink: &impl Sink) -> bool {
-    !sink.is_full() || scale.level(probe.most()) >= i32::from(sink.threshold())
+/// A block that will be read.
+struct NextBlock<'l> {
+    block: StoredBlock<'l>,
+    /// Rows of it, 1 to 64.
+    rows: u32,
+    how: Estimate,
+}
+
+/// The blocks of lists one after the other.
+struct Blocks<'l, 'p> {
+    lists: ListsReader<'l>,
+    cursor: Cursor<'l>,
+    probes: &'p mut Probes,
+    scale: &'p EstimateScale,
+    /// Lists that are read next, and were asked for.
+    ahead: VecDeque<Probe>,
+    /// Rows of these and of the lists before.
+    asked: u64,
+    /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
+    current: Option<(u64, u32, Estimate)>,
+    /// Rows of the lists so far.
+    read: u64,
+}
+
+impl<'l> Blocks<'l, '_> {
+    /// The next one; none behind the last, and where it is not worth while to go on.
+    fn next(&mut self, sink: &impl Sink) -> Result<Option<NextBlock<'l>>> {
+        let current = self.current.take().or_else(|| self.next_list(sink));
+        let Some((number, left, how)) = current else {
+            return Ok(None);
+        };
+        let block = StoredBlock::of(self.cursor.from(number)?, self.lists.dim())
+            .ok_or_else(|| Error::damaged("a block of an inverted list is cut off"))?;
+        let rows = left.min(BLOCK_ROWS as u32);
+        self.current = (left > rows).then_some((number + 1, left - rows, how));
+        Ok(Some(NextBlock { block, rows, how }))
+    }
+
+    fn next_list(&mut self, sink: &impl Sink) -> Option<(u64, u32, Estimate)> {
+        if self.ahead.len() <= LISTS_AHEAD {
+            self.look_ahead(sink);
+        }
+        let probe = self.ahead.pop_front()?;
+        // None behind it reaches further.
+        if !may_reach(&probe, self.scale, sink.near_threshold(self.read))
+            || sink.is_starved(self.read)
+        {
+            return None;
+        }
+        let list = probe.list;
+        self.read += u64::from(list.rows);
+        let how = self.scale.of(&probe);
+        Some((u64::from(list.first_block), list.rows, how))
+    }
+
+    /// Asks for lists until there are [`LISTS_AHEAD`] behind the next that many.
+    fn look_ahead(&mut self, sink: &impl Sink) {
+        let known = self.ahead.len();
+        while self.ahead.len() < 2 * LISTS_AHEAD
+            && let Some(probe) = self.probes.next()
+            && may_reach(&probe, self.scale, sink.near_threshold(self.asked))
+        {
+            self.asked += u64::from(probe.list.rows);
+            self.ahead.push_back(probe);
+        }
+        let new = self.ahead.range(known..);
+        self.lists.will_read(new.map(|probe| probe.list));
+    }
+}
+
+/// Whether a row of a list may be among the nearest.
+fn may_reach(probe: &Probe, scale: &EstimateScale, near: Option<u16>) -> bool {
+    near.is_none_or(|near| scale.level(probe.most()) >= i32::from(near))
 }

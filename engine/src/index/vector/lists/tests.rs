@@ -12,7 +12,7 @@ use crate::index::vector::query::Query;
 use crate::index::vector::sign_bits::block_bytes;
 use crate::index::vector::writer::Writer;
 use crate::index::vector::{
-    CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, knn, knn_batch,
+    CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, WHOLE_REACH, knn, knn_batch,
 };
 use crate::types::SegmentId;
 
@@ -47,8 +47,8 @@ fn part<'a>(
     }
 }
 
-fn method(lists: f32, candidates: f32) -> Method {
-    let effort = Effort { lists, candidates };
+fn method(reach: f32, candidates: f32) -> Method {
+    let effort = Effort { reach, candidates };
     Method {
         scan: Scan::Rescored,
         effort,
@@ -72,7 +72,7 @@ fn lists_hold_what_verification_expects() {
     check(&segment.reader()).unwrap();
     let query = Query::new(&unit(0, DIM), RANGE).unwrap();
     let reader = segment.reader();
-    let found = knn(&[part(&reader, None, None)], &query, 7, method(0.1, 1.0)).unwrap();
+    let found = knn(&[part(&reader, None, None)], &query, 7, method(3.0, 1.0)).unwrap();
     let rows: Vec<u32> = found.iter().map(|near| near.row).collect();
     assert_eq!(rows, [0, 1, 2, 3, 4, 5, 6], "ties by row");
 }
@@ -100,9 +100,9 @@ fn all_lists_find_what_an_exact_scan_finds() {
             for seed in 0..12 {
                 let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
                 let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
-                let all = knn(&parts, &query, 10, method(1.0, 20.0)).unwrap();
+                let all = knn(&parts, &query, 10, method(WHOLE_REACH, 20.0)).unwrap();
                 assert_eq!(all, exact, "{codec} {seed}");
-                let beyond = knn(&parts, &query, 20_000, method(1.0, 1.0)).unwrap();
+                let beyond = knn(&parts, &query, 20_000, method(WHOLE_REACH, 1.0)).unwrap();
                 let every = knn(&parts, &query, 20_000, Scan::Exact).unwrap();
                 assert_eq!(beyond, every);
             }
@@ -113,7 +113,7 @@ fn all_lists_find_what_an_exact_scan_finds() {
             &[part(&reader, None, Some(&gone))],
             &query,
             10,
-            method(0.2, 1.0),
+            method(4.0, 1.0),
         );
         assert_eq!(none.unwrap(), []);
     }
@@ -133,7 +133,7 @@ fn rows_far_from_the_query_are_found_through_a_filter() {
         let mut found = 0;
         for seed in 0..20 {
             let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
-            let some = knn(&parts, &query, 10, method(0.02, 1.0)).unwrap();
+            let some = knn(&parts, &query, 10, method(2.0, 1.0)).unwrap();
             let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
             let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
             found += exact.iter().filter(has).count();
@@ -154,9 +154,9 @@ fn few_lists_find_most_and_batches_find_the_same() {
         .map(|seed| Query::new(&unit(seed % 37, DIM), RANGE).unwrap())
         .collect();
     let (mut found, mut wanted) = (0, 0);
-    let batch = knn_batch(&parts, &queries, 10, method(0.2, 1.0)).unwrap();
+    let batch = knn_batch(&parts, &queries, 10, method(4.0, 1.0)).unwrap();
     for (query, of_batch) in queries.iter().zip(&batch) {
-        let some = knn(&parts, query, 10, method(0.2, 1.0)).unwrap();
+        let some = knn(&parts, query, 10, method(4.0, 1.0)).unwrap();
         assert_eq!(&some, of_batch);
         let exact = knn(&parts, query, 10, Scan::Exact).unwrap();
         let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
@@ -198,7 +198,7 @@ fn rows_without_a_vector_are_in_no_list() {
         for seed in 0..37 {
             let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
             let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
-            let some = knn(&parts, &query, 10, method(0.04, 1.0)).unwrap();
+            let some = knn(&parts, &query, 10, method(3.0, 1.0)).unwrap();
             let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
             found += exact.iter().filter(has).count();
             wanted += exact.len();
@@ -367,7 +367,7 @@ fn ask(segment: &Segment) {
         for seed in 0..5 {
             let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
             let parts = [part(&reader, None, deleted)];
-            match knn(&parts, &query, 20, method(1.0, 1.0)) {
+            match knn(&parts, &query, 20, method(WHOLE_REACH, 1.0)) {
                 Ok(list) => {
                     let mut rows: Vec<u32> = list.iter().map(|near| near.row).collect();
                     rows.sort_unstable();

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch};
-use crate::ingest::run::vector_index::recall::found_share;
+use crate::ingest::run::vector_index::recall::{found_share, rows_read};
 use crate::ingest::run::vector_index::tries::{AIMED, EFFORTS, least_effort};
 use crate::ingest::run::vector_index::truth::NEAREST;
 use crate::progress::Reporter;
@@ -144,19 +144,23 @@ fn measure(
         Ok(all)
     };
     let exact = others(Scan::Exact.into(), NEAREST + 1)?;
-    let (Effort { lists, candidates }, recall) = least_effort(&EFFORTS, AIMED, |effort| {
+    let (effort, recall) = least_effort(&EFFORTS, AIMED, |effort| {
         let scan = Scan::Rescored;
         // As a search for ten asks.
         let quick = others(Method { scan, effort }, MIN_CANDIDATES)?;
         Ok(found_share(&exact, &quick).unwrap_or(1.0))
     })?;
+    let Effort { reach, candidates } = effort;
+    let scan = Scan::Rescored;
+    let (_, read) = rows_read(&segments, &queries, Method { scan, effort })?;
     Ok(Some(ColumnEffortRecord {
-        lists,
+        reach,
         candidates,
         queries: queries.len() as u32,
         k: NEAREST as u32,
         rows,
         recall,
+        read,
     }))
 }
 

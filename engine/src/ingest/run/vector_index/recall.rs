@@ -7,8 +7,8 @@ use crate::content::{model_of, sample_queries};
 use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{
-    Codec, Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch, knn_with_stats,
-    uses_rescoring,
+    Codec, Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, WHOLE_REACH, knn_batch,
+    knn_with_stats, uses_rescoring,
 };
 use crate::ingest::report::MissedRecall;
 use crate::ingest::run::vector_index::due::wish;
@@ -27,9 +27,8 @@ const RERANKED: usize = 32;
 /// How far below what quantised rows allow a search may stay without a wish.
 const CHEAP: f32 = 0.01;
 
-/// How many of [`EFFORTS`] are tried without a wish: what the others find more is little, and it takes more than twice
-/// as long.
-const CHEAP_EFFORTS: usize = 5;
+/// How many of [`EFFORTS`] are tried without a wish: what the others find more is little, and it takes longer.
+const CHEAP_EFFORTS: usize = 9;
 
 /// Asks a file that was just committed, and notes in a commit of its own what was found and how much
 /// searches are to read. Says nothing of a file so small that each chunk is looked at, unless a recall
@@ -155,7 +154,7 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog, wanted: Option<f32>) -> R
         })?;
         effort = least;
         record = Some(EffortRecord {
-            lists: effort.lists,
+            reach: effort.reach,
             candidates: effort.candidates,
             wanted,
             measured: Some(MeasuredRecord {
@@ -166,12 +165,19 @@ fn measure(snapshot: &Snapshot<'_>, catalog: &Catalog, wanted: Option<f32>) -> R
                 exact: best,
                 next_segment: catalog.manifest.next_segment,
                 listed: has_lists,
+                read: 1.0,
             }),
         });
     }
     let recall = found_share(&exact, &search(effort)?).filter(|_| is_rescored);
     let candidates = match has_lists {
-        true => rescored_rows(&parts, &queries, Method { scan, effort })?,
+        true => {
+            let (scored, read) = rows_read(&parts, &queries, Method { scan, effort })?;
+            if let Some(measured) = record.as_mut().and_then(|it| it.measured.as_mut()) {
+                measured.read = read;
+            }
+            scored
+        }
         false => effort.candidates(MIN_CANDIDATES) as u32,
     };
     let meta = Meta {
@@ -198,20 +204,28 @@ fn tries(is_wished: bool, has_lists: bool, is_rescored: bool) -> Vec<Effort> {
     let mut tries: Vec<Effort> = EFFORTS.into_iter().take(count).collect();
     if !has_lists {
         // Nothing is measured of lists that may come: all of them are read until that is done. Only candidates differ.
-        tries.iter_mut().for_each(|tried| tried.lists = 1.0);
+        tries.iter_mut().for_each(|tried| tried.reach = WHOLE_REACH);
         tries.dedup();
     }
     tries
 }
 
-/// Rows that a search rescores, on average: of segments with lists not all that the effort allows are candidates.
-fn rescored_rows(parts: &[KnnSegment<'_>], queries: &[Query], how: Method) -> Result<u32> {
-    let mut scored = 0;
+/// Rows that a search rescores, and the share of the rows that it looks at, on average: of segments with lists neither
+/// is what the effort allows.
+pub(super) fn rows_read(
+    parts: &[KnnSegment<'_>],
+    queries: &[Query],
+    how: Method,
+) -> Result<(u32, f32)> {
+    let (mut scored, mut read) = (0, 0.0);
     for query in queries {
-        scored += knn_with_stats(parts, query, MIN_CANDIDATES, how)?.1.scored;
+        let stats = knn_with_stats(parts, query, MIN_CANDIDATES, how)?.1;
+        scored += stats.scored;
+        read += stats.share_read();
     }
-    let mean = scored.div_ceil(queries.len().max(1) as u64);
-    Ok(u32::try_from(mean).unwrap_or(u32::MAX))
+    let count = queries.len().max(1);
+    let scored = u32::try_from(scored.div_ceil(count as u64)).unwrap_or(u32::MAX);
+    Ok((scored, (read / count as f64) as f32))
 }
 
 /// The share of the first [`NEAREST`] of each list in `exact` that `quick` has too; a row that ties

@@ -280,10 +280,11 @@ fn a_wish_holds_when_lists_come_and_when_the_file_grows() {
     assert_eq!((second.chunks, second.lists), (chunks, 1.0));
     // Lists come.
     let (chunks, lists, third) = measured(46, place.writer(), &options);
-    assert!(lists > 0 && third.chunks == chunks && third.lists < 1.0);
+    assert!(lists > 0 && third.chunks == chunks);
     let (chunks, lists, fourth) = measured(100, place.writer(), &options);
     assert!(lists > 0 && chunks > 2 * third.chunks);
     assert!(fourth.chunks == chunks && fourth.recall >= 0.9);
+    assert!(fourth.lists < 1.0, "{fourth:?}");
 }
 
 #[test]
