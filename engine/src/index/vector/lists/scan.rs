@@ -54,6 +54,7 @@ pub fn scan(
         scale,
         ahead: VecDeque::with_capacity(2 * LISTS_AHEAD),
         asked: 0,
+        is_done: false,
         current: None,
         read: 0,
     };
@@ -102,6 +103,8 @@ struct Blocks<'l, 'p> {
     ahead: VecDeque<Probe>,
     /// Rows of these and of the lists before.
     asked: u64,
+    /// Whether no further list is read.
+    is_done: bool,
     /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
     current: Option<(u64, u32, Estimate)>,
     /// Rows of the lists so far.
@@ -123,14 +126,17 @@ impl<'l> Blocks<'l, '_> {
     }
 
     fn next_list(&mut self, sink: &impl Sink) -> Option<(u64, u32, Estimate)> {
+        if self.is_done {
+            return None;
+        }
         if self.ahead.len() <= LISTS_AHEAD {
             self.look_ahead(sink);
         }
         let probe = self.ahead.pop_front()?;
         // None behind it reaches further.
-        if !may_reach(&probe, self.scale, sink.near_threshold(self.read))
-            || sink.is_starved(self.read)
-        {
+        self.is_done = !may_reach(&probe, self.scale, sink.near_threshold(self.read))
+            || sink.is_starved(self.read);
+        if self.is_done {
             return None;
         }
         let list = probe.list;

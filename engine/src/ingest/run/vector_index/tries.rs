@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::index::vector::{Effort, WHOLE_REACH};
 
-/// All of it.
+/// All of it. On 999 998 chunks of programs, where comparing every row finds .981, the first six find .892, .928, .949, .964,
+/// .970 and .974 in .10 to .46 ms for half of the questions, 7.5 and twice the candidates .979 in .83 ms, 10 and six times
+/// as many .981 in 2.4 ms.
 pub(super) const EFFORTS: [Effort; 15] = [
     effort(4.5, 1.0),
     effort(5.0, 1.0),
