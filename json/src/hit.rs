@@ -149,6 +149,7 @@ pub fn explanation(response: &Response) -> Option<Object> {
         .field("keyword_candidates", explanation.keyword_candidates)
         .field("vector_candidates", explanation.vector_candidates)
         .field("vector_rows", explanation.vectors.rows)
+        .field("vector_rows_read", explanation.vectors.estimated)
         .field("vector_rows_compared", explanation.vectors.scored)
         .objects("terms", terms.collect())
         .objects("steps", steps.collect());

@@ -224,7 +224,8 @@ fn vectors_text(explanation: &Explanation) -> String {
         (0, _) => "vectors: not asked".to_owned(),
         (rows, false) => format!("vectors: all {} rows compared", count(rows)),
         (rows, true) => format!(
-            "vectors: signs of {} rows read, {} of them compared",
+            "vectors: signs of {} of {} rows read, {} rows compared",
+            count(vectors.estimated),
             count(rows),
             count(vectors.scored)
         ),

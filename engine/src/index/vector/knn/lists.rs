@@ -24,8 +24,8 @@ pub(super) struct Found {
     pub(super) is_starved: bool,
 }
 
-/// How many times as many rows as candidates are read at least: the lists of a few thousand rows tell little of where
-/// the nearest are.
+/// How many times as many rows as candidates a search reads at least, of all segments: the lists of a few thousand rows
+/// tell little of where the nearest are.
 const LEAST_ROWS: u64 = 8;
 
 /// How many times as many rows are read before a query counts as starved as hold enough candidates where those
@@ -47,8 +47,11 @@ pub(super) fn find_candidates(
     let (mut all_rows, mut allowed_rows) = (0, 0);
     for (_, reader, filter) in segments.listed() {
         let of_segment = probes(lists_of(reader)?, queries, effort.reach)?;
-        all_rows += of_segment.first().map_or(0, Probes::rows);
-        allowed_rows += filter.count();
+        // Of other segments nothing is read.
+        if filter.count() > 0 {
+            all_rows += of_segment.first().map_or(0, Probes::rows);
+            allowed_rows += filter.count();
+        }
         for (chosen, probes) in chosen.iter_mut().zip(of_segment) {
             chosen.push(probes);
         }
@@ -64,21 +67,25 @@ pub(super) fn find_candidates(
     for (query, chosen) in queries.iter().zip(&mut chosen) {
         let scale = EstimateScale::new(query, chosen.iter());
         let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0).with_near(near);
-        let mut read = 0;
+        let least = LEAST_ROWS.saturating_mul(wanted as u64);
+        let (mut read, mut is_starved) = (0, false);
         for ((segment, reader, filter), probes) in segments.listed().zip(chosen) {
+            if is_starved || filter.count() == 0 {
+                continue;
+            }
             let mut sink = Filtered {
                 segment,
                 filter,
-                least: LEAST_ROWS * wanted as u64,
+                least: least.saturating_sub(read),
                 left: most.saturating_sub(read),
                 candidates: &mut candidates,
             };
-            read += scan(lists_of(reader)?, query, probes, &scale, &mut sink)?;
+            let scanned = scan(lists_of(reader)?, query, probes, &scale, &mut sink)?;
+            read += scanned.read;
+            is_starved = scanned.is_starved;
         }
         all.push(Found {
-            is_starved: candidates.near_threshold().is_none()
-                && read < all_rows
-                && allowed_rows > near as u64,
+            is_starved,
             candidates: candidates.finish(),
             read,
         });

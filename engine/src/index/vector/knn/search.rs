@@ -56,11 +56,7 @@ pub struct ScanStats {
 impl ScanStats {
     /// Share of the rows that were looked at, by an estimate or exactly, 0 to 1.
     pub fn share_read(&self) -> f64 {
-        let read = if self.estimated > 0 {
-            self.estimated
-        } else {
-            self.scored
-        };
+        let read = self.estimated.max(self.scored);
         (read as f64 / self.rows.max(1) as f64).min(1.0)
     }
 

@@ -20,6 +20,10 @@ pub const WHOLE_REACH: f32 = 12.0;
 /// Lists beyond this many of the best are sorted only when they are read.
 const SORTED_AT_FIRST: usize = 256;
 
+/// A list of smaller radius than one in so many of the mean radius is taken to have that: where most of its rows are
+/// copies of one text, the radius tells nothing of the others.
+const LEAST_RADIUS_SHARE: u32 = 2;
+
 /// Standard deviations around the centroids between which estimates tell rows apart.
 const ESTIMATED: (f32, f32) = (4.0, 12.0);
 
@@ -48,6 +52,8 @@ pub struct Probes {
     products: Vec<i32>,
     /// How much a row may exceed the centroid of its list, for each unit of the radius of the list.
     of_radius: f32,
+    /// Lists of smaller radius are taken to have this one.
+    least_radius: u32,
     is_whole: bool,
     /// Keys that ascend as lists are read, and can be sorted without looking at these.
     order: Vec<u64>,
@@ -63,6 +69,7 @@ pub struct Probes {
 impl Probes {
     fn new(lists: Rc<[List]>, products: Vec<i32>, deviation: f32, reach: f32) -> Probes {
         let of_radius = reach.min(WHOLE_REACH) * deviation;
+        let least_radius = mean_radius(&lists) / LEAST_RADIUS_SHARE;
         let mut range = (f32::MAX, f32::MIN);
         let mut order = Vec::with_capacity(lists.len());
         let mut rows = 0;
@@ -74,13 +81,15 @@ impl Probes {
             let (at, deviation) = (*product as f32, list.radius as f32 * deviation);
             range.0 = range.0.min(at - ESTIMATED.0 * deviation);
             range.1 = range.1.max(at + ESTIMATED.1 * deviation);
-            let before = i64::from(i32::MAX) - i64::from(most(list, *product, of_radius));
+            let before = i64::from(i32::MAX)
+                - i64::from(most(list.radius.max(least_radius), *product, of_radius));
             order.push((before as u64) << 32 | u64::from(number));
         }
         Probes {
             lists,
             products,
             of_radius,
+            least_radius,
             is_whole: reach >= WHOLE_REACH,
             order,
             sorted: 0,
@@ -109,7 +118,7 @@ impl Probes {
             product,
             most: match self.is_whole {
                 true => i32::MAX,
-                false => most(&list, product, self.of_radius),
+                false => most(list.radius.max(self.least_radius), product, self.of_radius),
             },
         })
     }
@@ -128,8 +137,18 @@ impl Probes {
     }
 }
 
-fn most(list: &List, product: i32, of_radius: f32) -> i32 {
-    product.saturating_add((list.radius as f32 * of_radius) as i32)
+fn most(radius: u32, product: i32, of_radius: f32) -> i32 {
+    product.saturating_add((radius as f32 * of_radius) as i32)
+}
+
+/// The mean radius of the lists that have rows.
+fn mean_radius(lists: &[List]) -> u32 {
+    let (mut sum, mut count) = (0u64, 0u64);
+    for list in lists.iter().filter(|list| list.rows > 0) {
+        sum += u64::from(list.radius);
+        count += 1;
+    }
+    u32::try_from(sum / count.max(1)).unwrap_or(u32::MAX)
 }
 
 /// The lists of a segment for each query, whose rows lie at most `reach` standard deviations above their centroids. The

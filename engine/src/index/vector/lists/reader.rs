@@ -16,6 +16,8 @@ pub struct ListsReader<'a> {
     blocks: ColumnView<'a>,
     /// Centroids, and lists.
     count: u32,
+    /// Rows of the segment.
+    rows: u32,
     dim: u32,
 }
 
@@ -51,6 +53,7 @@ impl<'a> ListsReader<'a> {
             lists,
             blocks,
             count,
+            rows,
             dim,
         })
     }
@@ -86,11 +89,22 @@ impl<'a> ListsReader<'a> {
     }
 
     /// All lists, in order.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], also where they have more rows than the segment, or more blocks than are there: who reads all
+    /// of them reads no row twice.
     pub(super) fn lists(&self) -> Result<Vec<List>> {
         let mut all = Vec::with_capacity(self.count as usize);
         for number in 0..self.lists.extents() {
             let (rows, _) = self.lists.extent(number)?.1.as_chunks();
             all.extend(rows.iter().map(List::from_bytes));
+        }
+        let rows: u64 = all.iter().map(|list| u64::from(list.rows)).sum();
+        let blocks: u64 = all.iter().map(|list| u64::from(list.blocks())).sum();
+        if rows > u64::from(self.rows) || blocks > self.blocks() {
+            return Err(Error::damaged(
+                "inverted lists have more rows than there are",
+            ));
         }
         Ok(all)
     }

@@ -35,8 +35,16 @@ pub trait Sink {
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
 }
 
-/// Reads lists, the best first, up to the first of which no row is expected to be among the nearest. Returns how many
-/// rows were read.
+/// What a scan did.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scanned {
+    /// Rows that were read.
+    pub read: u64,
+    /// Whether it ended because it was not worth while to go on: lists that were not read may hold the nearest rows.
+    pub is_starved: bool,
+}
+
+/// Reads lists, the best first, up to the first of which no row is expected to be among the nearest.
 ///
 /// # Errors
 /// [`Error::Damaged`] when a list lies outside its column. Rows that it names may not be there.
@@ -46,7 +54,7 @@ pub fn scan(
     probes: &mut Probes,
     scale: &EstimateScale,
     sink: &mut impl Sink,
-) -> Result<u64> {
+) -> Result<Scanned> {
     let mut blocks = Blocks {
         lists: *lists,
         cursor: lists.block_cursor(),
@@ -56,7 +64,7 @@ pub fn scan(
         asked: 0,
         is_done: false,
         current: None,
-        read: 0,
+        scanned: Scanned::default(),
     };
     let mut coming = VecDeque::with_capacity(BLOCKS_AHEAD + 1);
     let mut estimates = [0; BLOCK_ROWS];
@@ -67,7 +75,7 @@ pub fn scan(
             coming.push_back(block);
         }
         let Some(NextBlock { block, rows, how }) = coming.pop_front() else {
-            return Ok(blocks.read);
+            return Ok(blocks.scanned);
         };
         let next = coming.back().map_or(&[][..], |next| next.block.signs);
         let all = u64::MAX >> (BLOCK_ROWS as u32 - rows);
@@ -107,8 +115,8 @@ struct Blocks<'l, 'p> {
     is_done: bool,
     /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
     current: Option<(u64, u32, Estimate)>,
-    /// Rows of the lists so far.
-    read: u64,
+    /// Its rows so far are those of the lists that were begun.
+    scanned: Scanned,
 }
 
 impl<'l> Blocks<'l, '_> {
@@ -134,13 +142,15 @@ impl<'l> Blocks<'l, '_> {
         }
         let probe = self.ahead.pop_front()?;
         // None behind it reaches further.
-        self.is_done = !may_reach(&probe, self.scale, sink.near_threshold(self.read))
-            || sink.is_starved(self.read);
+        let read = self.scanned.read;
+        self.scanned.is_starved = sink.is_starved(read);
+        self.is_done =
+            self.scanned.is_starved || !may_reach(&probe, self.scale, sink.near_threshold(read));
         if self.is_done {
             return None;
         }
         let list = probe.list;
-        self.read += u64::from(list.rows);
+        self.scanned.read += u64::from(list.rows);
         let how = self.scale.of(&probe);
         Some((u64::from(list.first_block), list.rows, how))
     }

@@ -13,6 +13,7 @@ use crate::index::vector::sign_bits::block_bytes;
 use crate::index::vector::writer::Writer;
 use crate::index::vector::{
     CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, WHOLE_REACH, knn, knn_batch,
+    knn_with_stats,
 };
 use crate::types::SegmentId;
 
@@ -139,6 +140,66 @@ fn rows_far_from_the_query_are_found_through_a_filter() {
             found += exact.iter().filter(has).count();
         }
         assert!(found >= 180, "{found} of 200 in {far} clusters");
+    }
+}
+
+/// A segment of which no row may answer, and one whose rows lie far from the query, stand before the one that holds the
+/// nearest.
+#[test]
+fn segments_without_near_rows_hide_none_of_the_others() {
+    let rows = clustered(36_000);
+    let of_cluster = |row: u32| u64::from(row) * 7 % 37;
+    let segments = rows.chunks(12_000).map(|rows| listed(CODEC_I8, rows, 96));
+    let segments: Vec<Segment> = segments.collect();
+    let readers: Vec<_> = segments.iter().map(Segment::reader).collect();
+    let here = |at: u32, keep: &dyn Fn(u64) -> bool| -> RoaringBitmap {
+        let all = 0..12_000;
+        all.filter(|row| keep(of_cluster(at * 12_000 + row)))
+            .collect()
+    };
+    let mut found = 0;
+    for seed in 0..20 {
+        let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+        let filters = [
+            RoaringBitmap::new(),
+            here(1, &|cluster| cluster >= 30 && cluster != seed),
+            here(2, &|cluster| cluster.abs_diff(seed) < 2),
+        ];
+        let parts = readers.iter().zip(&filters);
+        let parts: Vec<_> = parts
+            .map(|(reader, rows)| part(reader, Some(rows), None))
+            .collect();
+        let some = knn(&parts, &query, 10, method(4.0, 1.0)).unwrap();
+        let exact = knn(&parts, &query, 10, Scan::Exact).unwrap();
+        assert_eq!(exact.len(), 10);
+        let has = |near: &&Neighbor| some.iter().any(|other| other == *near);
+        found += exact.iter().filter(has).count();
+    }
+    assert!(found >= 195, "{found} of 200");
+}
+
+#[test]
+fn a_wider_reach_reads_more() {
+    let rows = clustered(40_000);
+    let segment = listed(CODEC_I8, &rows, 192);
+    let reader = segment.reader();
+    let parts = [part(&reader, None, None)];
+    let mut before = 0;
+    for reach in [1.0, 7.0, WHOLE_REACH] {
+        let mut read = 0;
+        for seed in 0..20 {
+            let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
+            let (_, stats) = knn_with_stats(&parts, &query, 10, method(reach, 1.0)).unwrap();
+            assert_eq!(stats.rows, 40_000);
+            read += stats.estimated;
+        }
+        assert!(read > before, "{read} after {before} with {reach}");
+        before = read;
+        match reach {
+            1.0 => assert!(read < 20 * 6000, "{read}"),
+            WHOLE_REACH => assert_eq!(read, 20 * 40_000),
+            _ => {}
+        }
     }
 }
 
@@ -357,17 +418,34 @@ fn searches_of_lies_end_in_an_error_or_an_answer() {
         ask(&segment);
     }
     ask(&changed(CENTROIDS, |bytes| bytes.fill(0x80)));
+    // Every list has all rows: to read them would take as long as they are many, and as much memory.
+    let segment = changed(LISTS, |column| {
+        for list in column.chunks_mut(12) {
+            list[..8].copy_from_slice(&[0, 0, 0, 0, 0xf4, 1, 0, 0]);
+        }
+    });
+    let query = Query::new(&unit(1, DIM), RANGE).unwrap();
+    let reader = segment.reader();
+    let parts = [part(&reader, None, None)];
+    let error = knn(&parts, &query, 20, method(7.0, 1.0)).unwrap_err();
+    assert_eq!(error.code(), "DAMAGED");
 }
 
 /// Asks some questions; a row comes at most once.
 fn ask(segment: &Segment) {
     let reader = segment.reader();
     let deleted: RoaringBitmap = (0..300).collect();
-    for deleted in [None, Some(&deleted)] {
+    let filter: RoaringBitmap = (350..500).collect();
+    for (reach, filter, deleted) in [
+        (WHOLE_REACH, None, None),
+        (WHOLE_REACH, None, Some(&deleted)),
+        (7.0, None, None),
+        (1.0, Some(&filter), Some(&deleted)),
+    ] {
         for seed in 0..5 {
             let query = Query::new(&unit(seed, DIM), RANGE).unwrap();
-            let parts = [part(&reader, None, deleted)];
-            match knn(&parts, &query, 20, method(WHOLE_REACH, 1.0)) {
+            let parts = [part(&reader, filter, deleted)];
+            match knn(&parts, &query, 20, method(reach, 1.0)) {
                 Ok(list) => {
                     let mut rows: Vec<u32> = list.iter().map(|near| near.row).collect();
                     rows.sort_unstable();
