@@ -86,17 +86,14 @@ impl Candidates {
     /// As [`Candidates::new`], for sums up to `most`; higher ones count as that.
     pub(super) fn up_to(most: usize, wanted: usize, least: u16) -> Candidates {
         let wanted = wanted.max(1);
+        let last = Rank {
+            wanted,
+            threshold: least,
+            reached: 0,
+        };
         Candidates {
-            last: Rank {
-                wanted,
-                threshold: least,
-                reached: 0,
-            },
-            near: Rank {
-                wanted,
-                threshold: least,
-                reached: 0,
-            },
+            last,
+            near: last,
             counts: vec![0; most + 1],
             rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
             trim_at: wanted.saturating_mul(4),

@@ -35,7 +35,7 @@ pub trait Sink {
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
 }
 
-/// What a scan did.
+/// How far a scan came: it looked at every row of the lists that it began.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scanned {
     /// Rows that were read.
@@ -115,7 +115,7 @@ struct Blocks<'l, 'p> {
     is_done: bool,
     /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
     current: Option<(u64, u32, Estimate)>,
-    /// Its rows so far are those of the lists that were begun.
+    /// A list counts whole from its first block on.
     scanned: Scanned,
 }
 
