@@ -42,16 +42,18 @@ pub(super) fn find_candidates(
     (wanted, near): (usize, usize),
     effort: &Effort,
 ) -> Result<Vec<Found>> {
+    // Of others nothing is read.
+    let searched = || {
+        let listed = segments.listed();
+        listed.filter(|(_, _, filter)| filter.count() > 0)
+    };
     // By query: the lists of each segment.
     let mut chosen: Vec<Vec<Probes>> = queries.iter().map(|_| Vec::new()).collect();
     let (mut all_rows, mut allowed_rows) = (0, 0);
-    for (_, reader, filter) in segments.listed() {
+    for (_, reader, filter) in searched() {
         let of_segment = probes(lists_of(reader)?, queries, effort.reach)?;
-        // Of other segments nothing is read.
-        if filter.count() > 0 {
-            all_rows += of_segment.first().map_or(0, Probes::rows);
-            allowed_rows += filter.count();
-        }
+        all_rows += of_segment.first().map_or(0, Probes::rows);
+        allowed_rows += filter.count();
         for (chosen, probes) in chosen.iter_mut().zip(of_segment) {
             chosen.push(probes);
         }
@@ -69,9 +71,9 @@ pub(super) fn find_candidates(
         let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0).with_near(near);
         let least = LEAST_ROWS.saturating_mul(wanted as u64);
         let (mut read, mut is_starved) = (0, false);
-        for ((segment, reader, filter), probes) in segments.listed().zip(chosen) {
-            if is_starved || filter.count() == 0 {
-                continue;
+        for ((segment, reader, filter), probes) in searched().zip(chosen) {
+            if is_starved {
+                break;
             }
             let mut sink = Filtered {
                 segment,
