@@ -7,6 +7,7 @@ mod chunk_rows;
 mod columns;
 mod damage;
 pub(crate) mod forgery;
+mod groups;
 mod records;
 mod refusal;
 mod verify;

@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 pub(crate) mod parts;
+pub(crate) mod registers;
 pub(crate) mod terminal;
 
 use std::io::{BufRead, BufReader, Read, Write};

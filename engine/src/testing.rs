@@ -53,7 +53,7 @@ pub mod store {
     }
     /// Decoders of text.
     pub mod decoder {
-        pub use crate::store::decoder::DecoderPool;
+        pub use crate::store::decoder::{DecoderPool, decode_frame};
     }
     /// Deleted rows.
     pub mod deleted {

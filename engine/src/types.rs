@@ -7,6 +7,7 @@ mod metric;
 mod name_pattern;
 pub(crate) mod part;
 mod part_address;
+pub(crate) mod sections;
 mod span;
 pub(crate) mod syntax;
 

@@ -485,7 +485,7 @@ fn a_row_of_symbols_may_hold_anything() {
 
 /// An answer, or an error that says the file is damaged or from another program.
 #[track_caller]
-fn blames_the_file<T>(answer: kb_engine::Result<T>, what: &str) {
+pub(super) fn blames_the_file<T>(answer: kb_engine::Result<T>, what: &str) {
     if let Err(error) = answer {
         let code = error.code();
         assert!(

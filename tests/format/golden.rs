@@ -35,6 +35,9 @@ pub(crate) fn golden_bytes() -> &'static [u8] {
 /// The golden file with inverted lists and vectors of other models.
 pub(crate) const WITH_LISTS: &str = "v0.10-lists/golden.kb";
 
+/// The golden file with a program whose symbols are in groups.
+pub(crate) const WITH_GROUPS: &str = "v0.10-groups/golden.kb";
+
 /// The vector of the n-th chunk in each of its two columns; in `angles` each fifth has none.
 pub(crate) fn golden_vector(row: u64) -> Vec<f32> {
     let angle = |dim: u64| ((row * 31 + dim * dim * 17) % 97) as f32 / 9.0;
@@ -512,6 +515,35 @@ fn a_changed_answer_is_noticed() {
         };
         let compared = std::panic::catch_unwind(|| assert_says(&changed, &right, ""));
         assert!(compared.is_err(), "{pointer}");
+    }
+}
+
+#[test]
+fn golden_groups_of_symbols_have_their_sections() {
+    let kb = Kb::open(golden_folder().join(WITH_GROUPS)).expect("golden.kb");
+    let options = VerifyOptions::new().deep(true);
+    let report = kb.verify(&options, &mut Progress::ignore).expect("verify");
+    assert_eq!(report.problems, Vec::<String>::new());
+    let outline = kb.outline("src/registers.py").expect("an outline");
+    assert_eq!(outline.headings.len(), 2205);
+    for (query, number, name) in [
+        ("\"tide_gauge[3]\"", "1.4", "class Registers > def read_3"),
+        (
+            "\"tide_gauge[1100]\"",
+            "1.1101",
+            "class Registers > def read_1100",
+        ),
+        (
+            "\"return 7\"",
+            "2.1.1",
+            "class Banks > class Bank > def read_7",
+        ),
+        ("bollard", "1003", "1003 def reset_0"),
+    ] {
+        let request = Request::new(query).mode(Mode::Keyword).max_lines(3);
+        let response = kb.search(&request).expect("search");
+        let hit = response.hits.first().expect(query);
+        assert_eq!((&*hit.section_number, &*hit.section_name), (number, name));
     }
 }
 

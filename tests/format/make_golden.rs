@@ -17,8 +17,11 @@ use kb_engine::{
 };
 use serde_json::{Value, json};
 
-use crate::format::golden::{WITH_LISTS, answers, golden_folder, golden_vector, table};
+use crate::format::golden::{
+    WITH_GROUPS, WITH_LISTS, answers, golden_folder, golden_vector, table,
+};
 use crate::support::parts;
+use crate::support::registers::registers;
 
 /// Added by name in the second commit; everything else is indexed in the first.
 const ADDED: [&str; 2] = ["notes.txt", "docs/install.rst"];
@@ -152,6 +155,25 @@ fn make_golden_with_lists() {
     write_expected(WITH_LISTS);
 }
 
+/// The golden file of this format once more, with a program whose symbols are in groups, which this format has without a
+/// number of its own. Its outline is too long for `expected.json`.
+#[test]
+#[ignore = "makes the golden file with groups of symbols"]
+fn make_golden_with_groups() {
+    let path = golden_folder().join(WITH_GROUPS);
+    assert!(
+        !path.exists(),
+        "{WITH_GROUPS} is there; it is never made again"
+    );
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
+    std::fs::copy(golden_folder().join("v0.10/golden.kb"), &path).expect("copy");
+    let mut writer = KbWriter::open(&path).expect("writer");
+    writer
+        .add_bytes("src/registers.py", registers().as_bytes())
+        .expect("added");
+    writer.commit().expect("commit");
+}
+
 /// After a change of the ranking, which changes scores and order, and nothing else: compare the difference.
 #[test]
 #[ignore = "writes what this program answers from golden files"]
@@ -160,7 +182,7 @@ fn answer_golden_again() {
     for entry in std::fs::read_dir(&folder).expect("folder") {
         let name = entry.expect("entry").file_name();
         let name = format!("{}/golden.kb", name.to_string_lossy());
-        if folder.join(&name).exists() {
+        if folder.join(&name).exists() && name != WITH_GROUPS {
             names.push(name);
         }
     }

@@ -61,7 +61,9 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
             tables::OUTLINE | tables::PARTS => {
                 add("outlines", table.branch_bytes + table.leaf_bytes)
             }
-            tables::SYMBOLS => add("symbols", table.branch_bytes + table.leaf_bytes),
+            tables::SYMBOLS | tables::SYMBOL_GROUPS => {
+                add("symbols", table.branch_bytes + table.leaf_bytes);
+            }
             tables::VECTORS => add("vectors", table.branch_bytes + table.leaf_bytes),
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
             // Their leaves are the extents counted above.

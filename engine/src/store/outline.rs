@@ -1,6 +1,5 @@
 //! Headings of a document: table `outline`; of a program, its symbols.
 
-mod open_sections;
 mod section_at;
 mod section_path;
 mod stored;
@@ -16,12 +15,10 @@ use crate::store::decoder::decode_frame;
 use crate::store::symbols::SymbolsTable;
 use crate::store::tables;
 use crate::types::syntax::nesting;
-use crate::types::{DocumentId, Heading};
+use crate::types::{DocumentId, Heading, Span};
 
-pub use open_sections::OpenSections;
 pub use section_at::{
-    SECTION_SEPARATOR, SectionAt, section_at, section_name, start_of_parent, starts_within,
-    titles_at,
+    SectionAt, section_at, section_name, start_of_parent, starts_within, titles_at,
 };
 pub use section_path::SectionPath;
 pub use stored::StoredOutline;
@@ -180,19 +177,23 @@ impl Outlines {
         Ok(owned.collect())
     }
 
-    /// The headings of a document without a title for each. Of a program the symbols are decoded and checked, which
-    /// takes most of the time; which byte of the text one may have is not known here.
+    /// The headings of a document without a title for each, of a long program only those that a byte of `span` can lie
+    /// under or before. Of a program the symbols are decoded and checked, which takes most of the time; which byte of
+    /// the text one may have is not known here.
     ///
     /// # Errors
     /// [`Error::Damaged`].
-    pub fn stored(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<StoredOutline> {
+    pub fn around(
+        &self,
+        snapshot: &Snapshot<'_>,
+        id: DocumentId,
+        span: Span,
+    ) -> Result<StoredOutline> {
         let Some(row) = self.row(snapshot, id)? else {
-            let symbols = self.symbols.stored(snapshot, id, u32::MAX)?;
-            return Ok(StoredOutline::of_symbols(symbols));
+            let (symbols, excerpt) = self.symbols.around(snapshot, id, u32::MAX, span)?;
+            return Ok(StoredOutline::of_symbols(symbols, excerpt));
         };
-        let headings = read(&row)?.headings;
-        let headings = headings.iter().map(|it| (it.level, it.title, it.start));
-        Ok(StoredOutline::of_titles(headings))
+        of_row(&row)
     }
 
     fn row(&self, snapshot: &Snapshot<'_>, id: DocumentId) -> Result<Option<Vec<u8>>> {
@@ -204,6 +205,12 @@ impl Outlines {
             None => Ok(None),
         }
     }
+}
+
+fn of_row(row: &[u8]) -> Result<StoredOutline> {
+    let headings = read(row)?.headings;
+    let headings = headings.iter().map(|it| (it.level, it.title, it.start));
+    Ok(StoredOutline::of_titles(headings))
 }
 
 fn read(row: &[u8]) -> Result<OutlineRecord<'_>> {

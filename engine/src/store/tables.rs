@@ -30,6 +30,8 @@ pub const OUTLINE: &str = "outline";
 pub const PARTS: &str = "parts";
 /// `symbols`: document number -> row of symbols; no row for a document without symbols.
 pub const SYMBOLS: &str = "symbols";
+/// `symbol_groups`: document and number of a group, in one number -> row of a group of its symbols.
+pub const SYMBOL_GROUPS: &str = "symbol_groups";
 /// `facets`: segment, facet, value -> bitmap of rows.
 pub const FACETS: &str = "facets";
 /// `segs`: segment number -> segment record.
@@ -45,7 +47,7 @@ pub const VECTORS: &str = "vectors";
 
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 12] = [
+pub const ALL: [&str; 13] = [
     KB,
     DOCS,
     DOC_BY_PATH,
@@ -53,6 +55,7 @@ pub const ALL: [&str; 12] = [
     OUTLINE,
     PARTS,
     SYMBOLS,
+    SYMBOL_GROUPS,
     FACETS,
     SEGMENTS,
     DELETED,

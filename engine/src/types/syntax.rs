@@ -7,6 +7,7 @@ use crate::types::{Lines, Span};
 
 pub mod by_chunk;
 pub mod nesting;
+pub mod paths;
 mod signature;
 
 pub use signature::signature;

@@ -47,7 +47,7 @@ pub(in crate::check) fn check(
     }
     if !problems.is_full() {
         documents::check_unmet(snapshot, catalog, &(&index.with_rows - &met), problems)?;
-        document_checker::check_outlines(snapshot, &index.all, problems)?;
+        document_checker::check_outlines(snapshot, catalog, &index.all, problems)?;
         let dictionary = catalog.symbols.dictionary(snapshot);
         problems.unless_damaged(|| "table symbols".to_owned(), dictionary)?;
         orphans::check(snapshot, catalog, problems)?;

@@ -88,6 +88,10 @@ impl DocumentChecker {
             let table = &context.catalog.symbols;
             let read = table.get(context.snapshot, id, record.text_bytes);
             symbols = problems.unless_damaged(place, read)?.unwrap_or_default();
+            let read = table.fault_of_groups(context.snapshot, id, &symbols);
+            if let Some(fault) = problems.unless_damaged(place, read)?.flatten() {
+                problems.add(format!("{}: {fault}", place()));
+            }
             if headings.iter().any(|heading| heading.symbol.is_none()) && !symbols.is_empty() {
                 problems.add(format!("{}: it has headings beside symbols", place()));
             }
@@ -461,12 +465,13 @@ pub(super) fn check_parts_without_text(
     Ok(())
 }
 
-/// Outlines and parts of documents that there are not.
+/// Outlines, parts and symbols of documents that there are not, and groups of symbols that no row refers to.
 ///
 /// # Errors
 /// Those that tell nothing about the file.
 pub(super) fn check_outlines(
     snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
     documents: &RoaringBitmap,
     problems: &mut Problems,
 ) -> Result<()> {
@@ -475,26 +480,56 @@ pub(super) fn check_outlines(
         (tables::PARTS, "parts", 0),
         (tables::SYMBOLS, "symbols", symbols::FIRST_DOCUMENT_KEY),
     ] {
-        let mut unknown = Vec::new();
-        let read = snapshot.table(name).and_then(|table| {
-            let Some(table) = table else {
-                return Ok(());
-            };
-            snapshot.range(&table, Key::U64(first), |key, _| {
-                let number = u64_at(key, 0)?;
-                let is_known = u32::try_from(number).is_ok_and(|id| documents.contains(id));
-                if !is_known && unknown.len() < MAX_PROBLEMS {
-                    unknown.push(number);
-                }
-                Ok(ControlFlow::Continue(()))
-            })
-        });
-        problems.unless_damaged(|| format!("table {name}"), read)?;
+        let unknown = unknown_keys(snapshot, name, first, problems, |number| {
+            Ok(u32::try_from(number).is_ok_and(|id| documents.contains(id)))
+        })?;
         for number in unknown {
             problems.add(format!(
                 "table {name}: {what} of document {number}, which does not exist"
             ));
         }
     }
+    // The document that was met last, and how many groups it has.
+    let mut met = (DocumentId(0), 0);
+    let name = tables::SYMBOL_GROUPS;
+    let unknown = unknown_keys(snapshot, name, 0, problems, |key| {
+        let (id, group) = symbols::owner_of(key);
+        if met.0 != id {
+            met = (id, catalog.symbols.groups(snapshot, id)?);
+        }
+        Ok((group as usize) < met.1)
+    })?;
+    for key in unknown {
+        let (id, group) = symbols::owner_of(key);
+        problems.add(format!(
+            "table {name}: group {group} of document {}, which does not have it",
+            id.0
+        ));
+    }
     Ok(())
+}
+
+/// The first keys from `first` on that are not known.
+fn unknown_keys(
+    snapshot: &Snapshot<'_>,
+    name: &str,
+    first: u64,
+    problems: &mut Problems,
+    mut is_known: impl FnMut(u64) -> Result<bool>,
+) -> Result<Vec<u64>> {
+    let mut unknown = Vec::new();
+    let read = snapshot.table(name).and_then(|table| {
+        let Some(table) = table else {
+            return Ok(());
+        };
+        snapshot.range(&table, Key::U64(first), |key, _| {
+            let number = u64_at(key, 0)?;
+            if unknown.len() < MAX_PROBLEMS && !is_known(number)? {
+                unknown.push(number);
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+    });
+    problems.unless_damaged(|| format!("table {name}"), read)?;
+    Ok(unknown)
 }

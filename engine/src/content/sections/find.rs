@@ -3,7 +3,7 @@
 use crate::content::sections::section::Section;
 use crate::error::{Error, Result};
 use crate::resolve::Nearest;
-use crate::store::outline::SECTION_SEPARATOR;
+use crate::types::sections::SECTION_SEPARATOR;
 
 /// Most sections that an error names.
 const SUGGESTIONS_LIMIT: usize = 5;

@@ -12,8 +12,8 @@ use crate::content::{CommitView, DocumentInfo};
 use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::store::documents::DocumentRecord;
-use crate::store::outline::OpenSections;
 use crate::types::part::part_at;
+use crate::types::sections::OpenSections;
 use crate::types::{DocumentId, Heading, Lines, PageSource, PartContent, Span};
 
 /// The outline of a document.

@@ -1,12 +1,12 @@
 //! Passages that have a part of a symbol -> all of it.
 
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::search::sources::{ChunkAddress, Sources};
+use crate::store::symbols::Excerpt;
 use crate::types::{DocumentId, Span, Symbol};
 
 /// Longest symbol that a passage is extended to, with its comment: some 200 lines.
@@ -15,11 +15,20 @@ const SYMBOL_LIMIT_BYTES: u32 = 8192;
 /// The rows and symbols of documents, as far as they were asked for.
 #[derive(Debug, Default)]
 pub(super) struct EnclosingSymbols {
-    read: FxHashMap<(usize, DocumentId), (Range<u32>, Vec<Symbol>)>,
+    read: FxHashMap<(usize, DocumentId), Program>,
+}
+
+/// A document, and the symbols around a place of it.
+#[derive(Debug)]
+struct Program {
+    rows: Range<u32>,
+    symbols: Vec<Symbol>,
+    excerpt: Option<Excerpt>,
 }
 
 impl EnclosingSymbols {
-    /// The rows of a chunk, and of the symbol that it has a part of. Reads the symbols of each document once.
+    /// The rows of a chunk, and of the symbol that it has a part of. Reads the symbols of each document once, of a long
+    /// one those around the chunk.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -35,17 +44,27 @@ impl EnclosingSymbols {
         let alone = address.row..address.row.saturating_add(1);
         let file = sources.file_of(address.segment);
         let key = (file, chunk.document);
-        let (rows, symbols) = match self.read.entry(key) {
-            Entry::Occupied(read) => read.into_mut(),
-            Entry::Vacant(place) => {
+        let span = chunk.at.span;
+        let kept = self.read.remove(&key).filter(|program| {
+            let excerpt = program.excerpt.as_ref();
+            excerpt.is_none_or(|excerpt| excerpt.covers(span))
+        });
+        let program = match kept {
+            Some(program) => program,
+            None => {
                 let source = sources.source(file)?;
                 let record = sources.document(file, chunk.document)?;
-                let rows = record.first_row..record.first_row.saturating_add(record.rows);
                 let table = &source.catalog.symbols;
-                let symbols = table.get(source.snapshot, chunk.document, record.text_bytes)?;
-                place.insert((rows, symbols))
+                let (id, text_bytes) = (chunk.document, record.text_bytes);
+                let (symbols, excerpt) = table.around(source.snapshot, id, text_bytes, span)?;
+                Program {
+                    rows: record.first_row..record.first_row.saturating_add(record.rows),
+                    symbols: symbols.to_symbols(),
+                    excerpt,
+                }
             }
         };
+        let Program { rows, symbols, .. } = self.read.entry(key).or_insert(program);
         let Some(symbol) = divided(symbols, chunk.at.span) else {
             return Ok(alone);
         };

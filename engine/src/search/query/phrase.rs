@@ -274,11 +274,11 @@ impl<'f> RowText<'f> {
         }
         let document = (file, chunk.document);
         let outline = match self.outline.take() {
-            Some((of, outline)) if of == document => outline,
+            Some((of, outline)) if of == document && outline.covers(chunk.at.span) => outline,
             _ => {
                 let source = self.sources.source(file)?;
                 let outlines = &source.catalog.outlines;
-                outlines.stored(source.snapshot, chunk.document)?
+                outlines.around(source.snapshot, chunk.document, chunk.at.span)?
             }
         };
         let titles = titles_at(&outline, chunk.at.span.start);

@@ -311,12 +311,13 @@ impl<'r> Renderer<'r> {
         Ok(PartAddress::of(parts, span.start, lines))
     }
 
-    /// The outline of the document of a passage.
+    /// The outline of the document of a passage, around that.
     fn outline(&mut self, file: usize, stored: &Stored) -> Result<Rc<StoredOutline>> {
         let source = self.sources.source(file)?;
         let outlines = &source.catalog.outlines;
-        let read = || outlines.stored(source.snapshot, stored.document);
-        self.outlines.get((file, stored.document), read)
+        let read = || outlines.around(source.snapshot, stored.document, stored.span);
+        self.outlines
+            .get((file, stored.document), stored.span, read)
     }
 
     /// The snippet of a passage and the section that it lies in.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::Result;
 use crate::store::outline::StoredOutline;
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Span};
 
 /// Bytes of outlines beyond which those that were read before are dropped. That of a program of 100 000 symbols has
 /// some 10 MB, and most requests have no hit of such a one.
@@ -23,16 +23,17 @@ pub(crate) struct DocumentOutlines {
 }
 
 impl DocumentOutlines {
-    /// The outline of a document; `read` where it is not kept.
+    /// The outline of a document around `span`; `read` where it is not kept.
     ///
     /// # Errors
     /// Those of `read`.
     pub(crate) fn get(
         &mut self,
         document: (usize, DocumentId),
+        span: Span,
         read: impl FnOnce() -> Result<StoredOutline>,
     ) -> Result<Rc<StoredOutline>> {
-        if let Some(outline) = self.kept.get(&document) {
+        if let Some(outline) = self.kept.get(&document).filter(|it| it.covers(span)) {
             return Ok(Rc::clone(outline));
         }
         let outline = Rc::new(read()?);
@@ -43,7 +44,9 @@ impl DocumentOutlines {
             self.kept.clear();
             self.kept_bytes = bytes;
         }
-        self.kept.insert(document, Rc::clone(&outline));
+        if let Some(replaced) = self.kept.insert(document, Rc::clone(&outline)) {
+            self.kept_bytes = self.kept_bytes.saturating_sub(replaced.len_bytes());
+        }
         Ok(outline)
     }
 
@@ -57,6 +60,8 @@ impl DocumentOutlines {
 mod tests {
     use super::*;
 
+    const SPAN: Span = Span { start: 0, end: 1 };
+
     fn outline() -> Result<StoredOutline> {
         let heading = (1, "Tides", 0);
         Ok(StoredOutline::of_titles([heading]))
@@ -65,17 +70,17 @@ mod tests {
     #[test]
     fn hits_of_one_document_share_an_outline() {
         let mut outlines = DocumentOutlines::default();
-        let first = outlines.get((0, DocumentId(1)), outline).unwrap();
+        let first = outlines.get((0, DocumentId(1)), SPAN, outline).unwrap();
         let bytes = first.len_bytes() as u64;
         assert!(bytes > 0);
         assert_eq!(outlines.read_bytes(), bytes);
-        let again = outlines.get((0, DocumentId(1)), || panic!("it is kept"));
+        let again = outlines.get((0, DocumentId(1)), SPAN, || panic!("it is kept"));
         assert!(Rc::ptr_eq(&first, &again.unwrap()));
         assert_eq!(outlines.read_bytes(), bytes);
         // Another one of the file, and one of the same number in another file.
         for (number, document) in [(2, (0, 2)), (3, (1, 1))] {
             let (file, id) = document;
-            outlines.get((file, DocumentId(id)), outline).unwrap();
+            outlines.get((file, DocumentId(id)), SPAN, outline).unwrap();
             assert_eq!(outlines.read_bytes(), number * bytes);
         }
     }

@@ -1,11 +1,9 @@
 //! Which section a byte lies in, and what it is called.
 
-use crate::store::outline::open_sections::number_of;
 use crate::store::outline::stored::StoredOutline;
+use crate::store::symbols::Excerpt;
 use crate::types::Span;
-
-/// Stands between the titles of a path of sections, as in `Guide > Install`.
-pub const SECTION_SEPARATOR: &str = " > ";
+use crate::types::sections::{SECTION_SEPARATOR, number_of, numbers_in};
 
 /// The innermost section that a byte of a document lies in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +128,9 @@ pub fn section_at(outline: &StoredOutline, byte: u32, text_bytes: u32) -> Sectio
 fn outside(outline: &StoredOutline, byte: u32, text_bytes: u32) -> SectionAt {
     let headings = outline.headings().iter();
     let begun = headings.filter(|heading| heading.start <= byte);
-    let start = begun.filter_map(|heading| heading.end).max().unwrap_or(0);
+    let before = outline.excerpt().map_or(0, Excerpt::ended);
+    let ends = begun.filter_map(|heading| heading.end);
+    let start = ends.max().unwrap_or(0).max(before);
     let end = next_start(outline, byte, text_bytes);
     SectionAt {
         titles: Vec::new(),
@@ -147,13 +147,22 @@ fn outside(outline: &StoredOutline, byte: u32, text_bytes: u32) -> SectionAt {
 fn next_start(outline: &StoredOutline, byte: u32, text_bytes: u32) -> u32 {
     let starts = outline.headings().iter().map(|heading| heading.start);
     let next = starts.filter(|start| *start > byte).min();
-    next.unwrap_or(text_bytes)
+    let behind = || outline.excerpt().and_then(Excerpt::next);
+    next.or_else(behind).unwrap_or(text_bytes)
 }
 
 /// Where the heading above the one of a byte begins; `None` for a section at the top.
 pub fn start_of_parent(outline: &StoredOutline, byte: u32) -> Option<u32> {
     let headings = outline.headings();
     let own = headings.get(heading_at(outline, byte)?)?;
+    if own.end.is_some() {
+        // The section of a symbol lies in those of the symbols that hold it.
+        let above = outline.with_above(own.above? as usize);
+        let mut above = above.filter_map(|at| headings.get(at));
+        return above
+            .find(|above| above.start < own.start)
+            .map(|above| above.start);
+    }
     // Where the nearest of a lower level goes on, one before that may not.
     let mut above = headings.get(..=own.above? as usize)?.iter().rev();
     let parent = above.find(|above| above.level < own.level && above.start < own.start)?;
@@ -164,6 +173,9 @@ pub fn start_of_parent(outline: &StoredOutline, byte: u32) -> Option<u32> {
 /// own path ends with it, or it has the number that `path` begins with. So does a path that begins like the mark of a
 /// path from the top.
 fn is_ambiguous(outline: &StoredOutline, position: usize, path: &str, numbers: &[u32]) -> bool {
+    if let Some(excerpt) = outline.excerpt() {
+        return excerpt.is_ambiguous(position);
+    }
     if path.starts_with(SECTION_SEPARATOR.trim_start()) {
         return true;
     }
@@ -179,12 +191,6 @@ fn is_ambiguous(outline: &StoredOutline, position: usize, path: &str, numbers: &
         // Of nearly all others already the last name tells.
         (path.ends_with(name) || name.ends_with(path)) && path_ends_with(outline, other, &end)
     })
-}
-
-/// The numbers of a section that a word is, as [`number_of`] writes them.
-fn numbers_in(word: &str) -> Option<Vec<u32>> {
-    let numbers: Option<Vec<u32>> = word.split('.').map(|number| number.parse().ok()).collect();
-    numbers.filter(|numbers| number_of(numbers.iter().copied()) == word)
 }
 
 /// Whether a section has these numbers.

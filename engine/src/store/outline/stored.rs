@@ -1,17 +1,20 @@
 //! The headings of one document as they are read: places and numbers of all, and titles on demand.
 
-use crate::store::outline::open_sections::OpenSections;
-use crate::store::symbols::StoredSymbols;
+use crate::store::symbols::{Excerpt, StoredSymbols};
+use crate::types::Span;
+use crate::types::sections::OpenSections;
 use crate::types::syntax::label;
 use crate::types::syntax::nesting::{SymbolList, level_below};
 
-/// The headings of one document, in reading order.
+/// The headings of one document, in reading order; of a long program perhaps only those around a place.
 #[derive(Debug)]
 pub struct StoredOutline {
     headings: Vec<StoredHeading>,
     titles: Titles,
     /// Whether no heading begins before the one before it. Bookmarks of pages may go back in the text.
     is_ascending: bool,
+    /// Where these headings stand among all; `None` where they are all.
+    excerpt: Option<Excerpt>,
 }
 
 /// A heading beside its title.
@@ -69,30 +72,59 @@ impl StoredOutline {
             ends.push(titles.len());
             (level, start, None)
         });
-        let headings = numbered(headings);
+        let headings: Vec<StoredHeading> =
+            numbered(&mut OpenSections::default(), headings).collect();
         StoredOutline {
             is_ascending: headings.is_sorted_by_key(|heading| heading.start),
             headings,
             titles: Titles::Text { titles, ends },
+            excerpt: None,
         }
     }
 
-    /// Of a program with these symbols.
-    pub fn of_symbols(symbols: StoredSymbols) -> StoredOutline {
+    /// Of a program with these symbols, and others where they are an excerpt.
+    pub fn of_symbols(symbols: StoredSymbols, excerpt: Option<Excerpt>) -> StoredOutline {
         let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
-        let headings = symbols.iter().map(|symbol| {
+        let places = symbols.iter().map(|symbol| {
             let spans = symbol.spans;
             let parent = spans.parent.and_then(|at| levels.get(at as usize));
             let level = level_below(parent.copied());
             levels.push(level);
             (level, spans.start_with_doc(), Some(spans.span.end))
         });
-        let headings = numbered(headings);
+        let below = excerpt.as_ref().map_or(&[][..], Excerpt::below);
+        let holders = below.len().saturating_sub(1);
+        // Those that hold the first symbol of an excerpt were numbered where they stand.
+        let mut places = places.zip(0u32..);
+        let open = places.by_ref().take(holders).zip(below);
+        let mut headings: Vec<StoredHeading> = open
+            .map(|(((level, start, end), position), number)| StoredHeading {
+                level,
+                start,
+                end,
+                above: position.checked_sub(1),
+                number: *number,
+            })
+            .collect();
+        let mut sections = OpenSections::within(below);
+        headings.extend(numbered(&mut sections, places.map(|(place, _)| place)));
         StoredOutline {
             is_ascending: headings.is_sorted_by_key(|heading| heading.start),
             headings,
             titles: Titles::Symbols(symbols),
+            excerpt,
         }
+    }
+
+    /// Whether it has all headings that a byte of `span` can lie under or before.
+    pub fn covers(&self, span: Span) -> bool {
+        let excerpt = self.excerpt.as_ref();
+        excerpt.is_none_or(|excerpt| excerpt.covers(span))
+    }
+
+    /// Where its headings stand among all; `None` where they are all.
+    pub(super) fn excerpt(&self) -> Option<&Excerpt> {
+        self.excerpt.as_ref()
     }
 
     /// Bytes that it takes in memory.
@@ -158,9 +190,11 @@ impl StoredOutline {
 }
 
 /// Finds for each heading, given as level, start and end, the one above and its number.
-fn numbered(headings: impl Iterator<Item = (u8, u32, Option<u32>)>) -> Vec<StoredHeading> {
-    let mut open = OpenSections::default();
-    let headings = headings.map(|(level, start, end)| {
+fn numbered<'s>(
+    open: &'s mut OpenSections,
+    headings: impl Iterator<Item = (u8, u32, Option<u32>)> + 's,
+) -> impl Iterator<Item = StoredHeading> + 's {
+    headings.map(|(level, start, end)| {
         let (above, number) = open.push(level);
         StoredHeading {
             level,
@@ -169,6 +203,5 @@ fn numbered(headings: impl Iterator<Item = (u8, u32, Option<u32>)>) -> Vec<Store
             above,
             number,
         }
-    });
-    headings.collect()
+    })
 }

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::store::symbols::stored_in_each_version;
+use crate::store::symbols::{excerpts_of, stored_in_each_version};
+use crate::types::sections::SECTION_SEPARATOR;
 use crate::types::{Lines, Span, Symbol, SymbolKind};
 
 mod against_headings;
@@ -178,7 +179,8 @@ fn program() -> [Symbol; 4] {
 
 #[test]
 fn sections_of_symbols_end_with_them() {
-    let [outline, _] = stored_in_each_version(&program()).map(StoredOutline::of_symbols);
+    let [outline, _] =
+        stored_in_each_version(&program()).map(|it| StoredOutline::of_symbols(it, None));
     for (byte, titles, start, end) in [
         (0, "", 0, 10),
         (10, "class A", 10, 60),

@@ -16,7 +16,10 @@ impl SymbolList for [Symbol] {
 }
 
 /// The positions of a symbol and of those that hold it, the innermost first.
-fn holders(symbols: &(impl SymbolList + ?Sized), position: usize) -> impl Iterator<Item = usize> {
+pub fn holders(
+    symbols: &(impl SymbolList + ?Sized),
+    position: usize,
+) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(position), |at| {
         let parent = symbols.symbol_at(*at)?.spans.parent? as usize;
         // A list that was not checked could go round.

@@ -259,12 +259,12 @@ pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
 }
 
 /// From one number to another, modulo 2^32: even ones lie behind it, odd ones before.
-fn zigzag(from: u32, to: u32) -> u32 {
+pub(super) fn zigzag(from: u32, to: u32) -> u32 {
     let distance = to.wrapping_sub(from);
     (distance << 1) ^ 0u32.wrapping_sub(distance >> 31)
 }
 
 /// The number at a zigzag distance from another one.
-fn plus(from: u32, distance: u32) -> u32 {
+pub(super) fn plus(from: u32, distance: u32) -> u32 {
     from.wrapping_add((distance >> 1) ^ 0u32.wrapping_sub(distance & 1))
 }

@@ -1,8 +1,8 @@
 //! Rows of symbols, and the body of version 1, which files before 0.10 have and of which the content root is made.
-//! Those of version 2 are [`nested`].
+//! Those of version 2 are [`nested`], those of version 3 [`groups`].
 //!
 //! ```text
-//! row    = version (1 or 2), form (0 plain, 1 zstd, 2 zstd with the dictionary of the table),
+//! row    = version (1 or 2; 1 of a group), form (0 plain, 1 zstd, 2 zstd with the dictionary of the table),
 //!          bytes of the body as varint, body
 //! body   = symbols as varint, labels as varint, labels times (kind u8, keyword as varint length and UTF-8),
 //!          then the columns, each with a number for every symbol:
@@ -25,12 +25,17 @@ use crate::store::dictionary as raw_dictionary;
 use crate::store::documents::symbols::fields::{
     Labels, count_others_than_0, damaged, put_varint, take_column, take_labels, take_number,
 };
+use crate::store::documents::symbols::groups::{self, Group, Head};
 use crate::store::documents::symbols::nested;
 use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
 use crate::types::syntax::SymbolSpans;
 use crate::types::{Lines, Span, Symbol};
 
 const SYMBOLS_VERSION: u8 = 2;
+
+/// Version of rows that say where groups are, and of those of groups.
+pub(super) const DIVIDED_VERSION: u8 = 3;
+const GROUP_VERSION: u8 = 1;
 
 /// Version of the rows of files before 0.10.
 const FLAT_VERSION: u8 = 1;
@@ -120,7 +125,30 @@ pub(super) fn row(
     compressor: &mut Compressor<'_>,
     has_dictionary: bool,
 ) -> Result<Vec<u8>> {
-    let body = &*nested::encode(symbols);
+    let body = nested::encode(symbols);
+    pack(SYMBOLS_VERSION, &body, compressor, has_dictionary)
+}
+
+/// The row of a group with that body.
+///
+/// # Errors
+/// [`Error::TooLarge`].
+#[cfg(feature = "ingest")]
+pub(super) fn group_row(
+    body: &[u8],
+    compressor: &mut Compressor<'_>,
+    has_dictionary: bool,
+) -> Result<Vec<u8>> {
+    pack(GROUP_VERSION, body, compressor, has_dictionary)
+}
+
+#[cfg(feature = "ingest")]
+fn pack(
+    version: u8,
+    body: &[u8],
+    compressor: &mut Compressor<'_>,
+    has_dictionary: bool,
+) -> Result<Vec<u8>> {
     check_size(body)?;
     let packed = compressor.compress(body).map_err(Error::storage)?;
     let (form, stored) = if packed.len() >= body.len() {
@@ -130,7 +158,7 @@ pub(super) fn row(
     } else {
         (ZSTD, packed.as_slice())
     };
-    let mut row = vec![SYMBOLS_VERSION, form];
+    let mut row = vec![version, form];
     put_varint(&mut row, body.len() as u64);
     row.extend_from_slice(stored);
     Ok(row)
@@ -169,33 +197,65 @@ pub(super) fn dictionary(row: &[u8]) -> Result<Vec<u8>> {
     Ok(dictionary.to_vec())
 }
 
-/// The symbols of a row. Numbers that do not fit are refused; whether they suit each other is not looked at.
+/// What a row has.
+#[derive(Debug)]
+pub(super) enum Row {
+    /// The symbols.
+    Whole(StoredSymbols),
+    /// Where they are.
+    Divided(Vec<Group>),
+}
+
+/// What a row has. Numbers that do not fit are refused; whether the symbols suit each other is not looked at.
 /// `dictionary` is asked for the dictionary of the table where the row refers to it.
 ///
 /// # Errors
 /// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
-pub(super) fn decode<'d>(
+pub(super) fn decode<'d>(row: &[u8], dictionary: impl FnOnce() -> Result<&'d [u8]>) -> Result<Row> {
+    let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
+    match *version {
+        SYMBOLS_VERSION => unpack(rest, dictionary, nested::decode).map(Row::Whole),
+        FLAT_VERSION => unpack(rest, dictionary, decode_flat).map(Row::Whole),
+        DIVIDED_VERSION => groups::groups(rest).map(Row::Divided),
+        _ => Err(Error::FormatUnsupported {
+            needs: format!("version {version} of the record of symbols"),
+            reads: format!("versions {FLAT_VERSION} to {DIVIDED_VERSION}"),
+        }),
+    }
+}
+
+/// Head and list of the row of a group.
+///
+/// # Errors
+/// As [`decode`].
+pub(super) fn decode_group<'d>(
     row: &[u8],
     dictionary: impl FnOnce() -> Result<&'d [u8]>,
-) -> Result<StoredSymbols> {
+    symbols: u32,
+) -> Result<(Head, StoredSymbols)> {
     let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
-    let decode_body = match *version {
-        SYMBOLS_VERSION => nested::decode,
-        FLAT_VERSION => decode_flat,
-        _ => {
-            return Err(Error::FormatUnsupported {
-                needs: format!("version {version} of the record of symbols"),
-                reads: format!("versions {FLAT_VERSION} and {SYMBOLS_VERSION}"),
-            });
-        }
-    };
+    if *version != GROUP_VERSION {
+        return Err(Error::FormatUnsupported {
+            needs: format!("version {version} of a group of symbols"),
+            reads: format!("version {GROUP_VERSION}"),
+        });
+    }
+    unpack(rest, dictionary, |body| groups::decode(body, symbols))
+}
+
+/// What `decode` makes of the body of a row behind its version.
+fn unpack<'d, T>(
+    rest: &[u8],
+    dictionary: impl FnOnce() -> Result<&'d [u8]>,
+    decode: impl FnOnce(&[u8]) -> Result<T>,
+) -> Result<T> {
     let (form, mut rest) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
     let body_bytes = take_number(&mut rest)? as usize;
     if body_bytes > MAX_SYMBOLS_BYTES {
         return Err(damaged("is too long"));
     }
     match *form {
-        PLAIN if rest.len() == body_bytes => decode_body(rest),
+        PLAIN if rest.len() == body_bytes => decode(rest),
         PLAIN => Err(damaged("has another length than it says")),
         ZSTD | ZSTD_WITH_DICTIONARY => {
             let dictionary = match *form {
@@ -204,7 +264,7 @@ pub(super) fn decode<'d>(
             };
             let body = decode_frame(dictionary, rest, body_bytes);
             let body = body.map_err(|error| damaged(&format!("is no zstd frame: {error}")))?;
-            decode_body(&body)
+            decode(&body)
         }
         _ => Err(damaged("has an unknown form")),
     }
@@ -312,4 +372,4 @@ pub fn stored_in_each_version(symbols: &[Symbol]) -> [StoredSymbols; 2] {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::error::Result;
 use crate::store::documents::symbols::fields::damaged;
-use crate::types::syntax::nesting::SymbolList;
+use crate::types::syntax::nesting::{SymbolList, holders};
 use crate::types::syntax::{SymbolRef, SymbolSpans};
 use crate::types::{Symbol, SymbolKind};
 
@@ -70,6 +70,75 @@ impl StoredSymbols {
             keyword,
             spans: entry.spans,
         }
+    }
+}
+
+impl StoredSymbols {
+    /// Appends the symbols of a group, whose list begins with copies of those that hold its first one.
+    ///
+    /// # Errors
+    /// [`crate::error::Error::Damaged`] where those do not hold the last symbol so far, or are not the same.
+    pub(super) fn append(&mut self, group: &StoredSymbols, copies: usize) -> Result<()> {
+        let mut holders: Vec<usize> = match self.len().checked_sub(1) {
+            Some(last) => holders(self, last).collect(),
+            None => Vec::new(),
+        };
+        holders.reverse();
+        let holders = holders.get(..copies);
+        let holders = holders.ok_or_else(|| damaged("has a group of other symbols"))?;
+        let is_copied = |(at, holder): (usize, &usize)| {
+            let (copy, symbol) = (group.symbol_at(at), self.symbol_at(*holder));
+            copy.zip(symbol).is_some_and(|(copy, symbol)| {
+                let parent = copy.spans.parent.map(|parent| parent as usize);
+                let mut copy = copy;
+                copy.spans.parent = symbol.spans.parent;
+                copy == symbol && parent == at.checked_sub(1)
+            })
+        };
+        if !holders.iter().enumerate().all(is_copied) {
+            return Err(damaged("has a group of other symbols"));
+        }
+        let too_many = |_| damaged("has more symbols than can be numbered");
+        let of_holders = holders.iter().map(|at| u32::try_from(*at));
+        let of_holders = of_holders.collect::<std::result::Result<Vec<u32>, _>>();
+        let of_holders = of_holders.map_err(too_many)?;
+        let first = u32::try_from(self.len()).map_err(too_many)?;
+        let names = u32::try_from(self.names.len()).map_err(too_many)?;
+        self.names.push_str(&group.names);
+        u32::try_from(self.names.len()).map_err(too_many)?;
+        let labels: Vec<u32> = group.labels.iter().map(|it| self.label_of(it)).collect();
+        let entries = group.entries.get(copies..).unwrap_or_default();
+        self.entries.reserve(entries.len());
+        for entry in entries {
+            let parent = entry.spans.parent.map(|parent| {
+                let own = (parent as usize).checked_sub(copies);
+                match of_holders.get(parent as usize) {
+                    Some(holder) => *holder,
+                    None => first.saturating_add(own.map_or(0, |own| own as u32)),
+                }
+            });
+            self.entries.push(Entry {
+                label: labels.get(entry.label as usize).copied().unwrap_or(0),
+                name_start: entry.name_start.saturating_add(names),
+                name_end: entry.name_end.saturating_add(names),
+                spans: SymbolSpans {
+                    parent,
+                    ..entry.spans
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// The number of a label, which it gets where it has none.
+    fn label_of(&mut self, label: &(SymbolKind, String)) -> u32 {
+        let number = self.labels.iter().position(|known| known == label);
+        let number = number.unwrap_or_else(|| {
+            self.labels.push(label.clone());
+            self.labels.len() - 1
+        });
+        // A list has fewer labels than symbols.
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 }
 

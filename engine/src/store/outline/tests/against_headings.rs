@@ -109,6 +109,14 @@ fn expected_ambiguity(headings: &[Heading], own: &Open<'_>) -> bool {
 
 fn expected_parent(headings: &[Heading], byte: u32) -> Option<u32> {
     let (own, before) = headings[..expected_count(headings, byte)].split_last()?;
+    let mut open = Open::default();
+    if own.symbol.is_some() {
+        let mut all = before.iter().chain([own]);
+        all.by_ref().for_each(|heading| open.push(heading));
+        let mut around = open.open.iter().rev().skip(1).map(|(heading, ..)| heading);
+        let parent = around.find(|heading| heading.start < own.start);
+        return parent.map(|parent| parent.start);
+    }
     let mut above = before.iter().rev();
     let parent = above.find(|above| above.level < own.level && above.start < own.start);
     parent.map(|parent| parent.start)
@@ -225,8 +233,43 @@ proptest! {
                 let hierarchy = nesting::hierarchy(&symbols[..], position);
                 prop_assert_eq!(nesting::hierarchy(&stored, position), hierarchy);
             }
-            check(&StoredOutline::of_symbols(stored), &headings, end + 2);
+            check(&StoredOutline::of_symbols(stored, None), &headings, end + 2);
         }
+    }
+
+    #[test]
+    fn an_excerpt_has_the_sections_of_its_bytes(
+        (symbols, end) in symbols(),
+        size in 1usize..5,
+        start in 0u32..60,
+        bytes in 0u32..20,
+    ) {
+        let Some(excerpts) = excerpts_of(&symbols, size) else {
+            return Ok(());
+        };
+        let span = Span { start, end: start + bytes };
+        let (part, excerpt) = excerpts(span);
+        prop_assert_eq!(nesting::fault(part.iter(), end + 3), None);
+        let part = StoredOutline::of_symbols(part, Some(excerpt));
+        prop_assert!(part.covers(span));
+        let [whole, _] = stored_in_each_version(&symbols);
+        let whole = StoredOutline::of_symbols(whole, None);
+        prop_assert_eq!(starts_within(&part, span), starts_within(&whole, span));
+        for byte in start..=start + bytes.saturating_sub(1) {
+            let expected = section_at(&whole, byte, end + 2);
+            prop_assert_eq!(section_at(&part, byte, end + 2), expected, "{} {:?}", byte, symbols);
+            prop_assert_eq!(titles_at(&part, byte), titles_at(&whole, byte));
+            prop_assert_eq!(start_of_parent(&part, byte), start_of_parent(&whole, byte));
+        }
+        let is_named_here = |name: u32| start <= name && name < start + bytes;
+        let names = |outline: &StoredOutline| {
+            let symbols = outline.symbols().unwrap();
+            let here = symbols.iter().enumerate();
+            let here = here.filter(|(_, symbol)| is_named_here(symbol.spans.name_start));
+            let named = here.map(|(at, symbol)| (symbol.to_symbol().span, nesting::hierarchy(symbols, at)));
+            named.collect::<Vec<_>>()
+        };
+        prop_assert_eq!(names(&part), names(&whole));
     }
 
     #[test]
@@ -259,6 +302,10 @@ fn deeper_symbols_than_levels_have_their_sections() {
     let symbols: Vec<Symbol> = symbols.collect();
     let headings = nesting::outline(&symbols);
     for stored in stored_in_each_version(&symbols) {
-        check(&StoredOutline::of_symbols(stored), &headings, 2 * depth);
+        check(
+            &StoredOutline::of_symbols(stored, None),
+            &headings,
+            2 * depth,
+        );
     }
 }

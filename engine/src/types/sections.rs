@@ -1,6 +1,9 @@
-//! The sections that are open where headings are followed in reading order, and their numbers.
+//! Sections of a text: those that are open where headings are followed in reading order, and their numbers.
 
 use std::fmt::Write as _;
+
+/// Stands between the titles of a path of sections, as in `Guide > Install`.
+pub const SECTION_SEPARATOR: &str = " > ";
 
 /// The sections that are open at a place of a document, each with its number among those beside it.
 #[derive(Debug, Default)]
@@ -25,6 +28,26 @@ struct OpenSection {
 }
 
 impl OpenSections {
+    /// Inside of sections of the levels from 1 on, where there are so many before at the top and directly under each:
+    /// one number more than are open. That of the level of one that is open is its own number.
+    pub fn within(below: &[u32]) -> OpenSections {
+        let (at_top, below_each) = below
+            .split_first()
+            .map_or((0, below), |(top, it)| (*top, it));
+        let open = (0u32..).zip(below.iter().zip(below_each));
+        let open = open.map(|(position, (number, below))| OpenSection {
+            level: u8::try_from(position + 1).unwrap_or(u8::MAX),
+            position,
+            number: *number,
+            below: *below,
+        });
+        OpenSections {
+            open: open.collect(),
+            at_top,
+            count: u32::try_from(below_each.len()).unwrap_or(u32::MAX),
+        }
+    }
+
     /// Opens the next section in reading order, which closes those of its level and below. Returns the position of
     /// the one above and its number under that.
     pub fn push(&mut self, level: u8) -> (Option<u32>, u32) {
@@ -55,7 +78,7 @@ impl OpenSections {
 }
 
 /// The number of a section, by those under each other, the outermost first.
-pub(super) fn number_of(numbers: impl Iterator<Item = u32>) -> String {
+pub fn number_of(numbers: impl Iterator<Item = u32>) -> String {
     let mut text = String::new();
     for number in numbers {
         let dot = if text.is_empty() { "" } else { "." };
@@ -63,4 +86,10 @@ pub(super) fn number_of(numbers: impl Iterator<Item = u32>) -> String {
         let _ = write!(text, "{dot}{number}");
     }
     text
+}
+
+/// The numbers of a section that a word is, as [`number_of`] writes them.
+pub fn numbers_in(word: &str) -> Option<Vec<u32>> {
+    let numbers: Option<Vec<u32>> = word.split('.').map(|number| number.parse().ok()).collect();
+    numbers.filter(|numbers| number_of(numbers.iter().copied()) == word)
 }
