@@ -5,7 +5,7 @@ use std::path::Path;
 use kb_engine::testing::container::{Container, Key};
 use kb_engine::testing::store::decoder::decode_frame;
 use kb_engine::{
-    Kb, KbWriter, Mode, Progress, Request, SealOptions, SymbolsRequest, VerifyOptions,
+    Kb, KbWriter, Mode, Progress, Request, SealOptions, SymbolKind, SymbolsRequest, VerifyOptions,
 };
 
 use super::forgery::forge;
@@ -269,6 +269,64 @@ fn a_deep_check_compares_what_groups_say() {
             );
         }
     }
+}
+
+/// Frames that hold much more than they have bytes, as many as there are groups.
+#[test]
+fn frames_of_groups_are_no_bombs() {
+    let (_folder, path) = file();
+    let bytes = std::fs::read(&path).expect("bytes");
+    let document = groups(&path)[0].0 >> 32;
+    let number = 200u8;
+    // So many groups of one symbol, each with a name of 8 MiB.
+    let mut row = vec![3, number | 0x80, 1];
+    for _ in 0..number {
+        row.extend([1, 0, 0]);
+    }
+    // No holders, no number, a bit; one symbol with one label, and its ten columns.
+    let mut body = vec![0, 0, 0, 1, 1, SymbolKind::Function as u8, 0];
+    body.extend([0; 10]);
+    let group = bomb(&body, 64);
+    let forged = forge(&bytes, |_, transaction| {
+        transaction
+            .put("symbols", Key::U64(document), &row)
+            .expect("a row");
+        for at in 0..u64::from(number) {
+            let key = Key::U64(document << 32 | at);
+            transaction
+                .put("symbol_groups", key, &group)
+                .expect("a row");
+        }
+    });
+    let kb = Kb::from_bytes(forged).expect("it opens");
+    let error = kb.outline("a.py").expect_err("it is refused").to_string();
+    assert!(error.contains("too long"), "{error}");
+}
+
+/// The row of a group whose body is these bytes and so many times 128 KiB of the letter a: a frame with one raw block
+/// and blocks of one repeated byte.
+fn bomb(body: &[u8], blocks: usize) -> Vec<u8> {
+    const BLOCK_BYTES: usize = 128 << 10;
+    let head = |bytes: usize, kind: u32, is_last: bool| {
+        let head = (bytes as u32) << 3 | kind << 1 | u32::from(is_last);
+        head.to_le_bytes()[..3].to_vec()
+    };
+    let mut row = vec![1, 1];
+    let mut rest = body.len() + blocks * BLOCK_BYTES;
+    while rest >= 0x80 {
+        row.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    row.push(rest as u8);
+    // No length, no checksum, a window of 2 MiB.
+    row.extend([0x28, 0xb5, 0x2f, 0xfd, 0, 0x58]);
+    row.extend(head(body.len(), 0, false));
+    row.extend(body);
+    for block in 1..=blocks {
+        row.extend(head(BLOCK_BYTES, 1, block == blocks));
+        row.push(b'a');
+    }
+    row
 }
 
 fn length(bytes: usize) -> Vec<u8> {

@@ -47,8 +47,8 @@ const ZSTD_WITH_DICTIONARY: u8 = 2;
 
 const DICTIONARY_VERSION: u8 = 1;
 
-/// Bytes of a body, also where it is stored compressed.
-const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
+/// Bytes of a body, also where it is stored compressed, and of those of all groups of a document together.
+pub(super) const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 
 /// What a symbol takes in a body at least, beside its name: a byte in each column.
 const MIN_SYMBOL_BYTES: usize = 11;
@@ -214,8 +214,10 @@ pub(super) enum Row {
 pub(super) fn decode<'d>(row: &[u8], dictionary: impl FnOnce() -> Result<&'d [u8]>) -> Result<Row> {
     let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
     match *version {
-        SYMBOLS_VERSION => unpack(rest, dictionary, nested::decode).map(Row::Whole),
-        FLAT_VERSION => unpack(rest, dictionary, decode_flat).map(Row::Whole),
+        SYMBOLS_VERSION => {
+            unpack(rest, dictionary, MAX_SYMBOLS_BYTES, nested::decode).map(Row::Whole)
+        }
+        FLAT_VERSION => unpack(rest, dictionary, MAX_SYMBOLS_BYTES, decode_flat).map(Row::Whole),
         DIVIDED_VERSION => groups::groups(rest).map(Row::Divided),
         _ => Err(Error::FormatUnsupported {
             needs: format!("version {version} of the record of symbols"),
@@ -224,14 +226,16 @@ pub(super) fn decode<'d>(row: &[u8], dictionary: impl FnOnce() -> Result<&'d [u8
     }
 }
 
-/// Head and list of the row of a group.
+/// Head and list of the row of a group of so many symbols. Its body takes of the bytes that are `left`: frames are
+/// much shorter than what they hold, and there may be as many of them as a file has rows.
 ///
 /// # Errors
-/// As [`decode`].
+/// As [`decode`]; [`Error::Damaged`] as well where too few bytes are left.
 pub(super) fn decode_group<'d>(
     row: &[u8],
     dictionary: impl FnOnce() -> Result<&'d [u8]>,
     symbols: u32,
+    left: &mut usize,
 ) -> Result<(Head, StoredSymbols)> {
     let (version, rest) = row.split_first().ok_or_else(|| damaged("is empty"))?;
     if *version != GROUP_VERSION {
@@ -240,18 +244,23 @@ pub(super) fn decode_group<'d>(
             reads: format!("version {GROUP_VERSION}"),
         });
     }
-    unpack(rest, dictionary, |body| groups::decode(body, symbols))
+    let limit = *left;
+    unpack(rest, dictionary, limit, |body| {
+        *left = limit.saturating_sub(body.len());
+        groups::decode(body, symbols)
+    })
 }
 
-/// What `decode` makes of the body of a row behind its version.
+/// What `decode` makes of the body of a row behind its version, which has at most `limit` bytes.
 fn unpack<'d, T>(
     rest: &[u8],
     dictionary: impl FnOnce() -> Result<&'d [u8]>,
+    limit: usize,
     decode: impl FnOnce(&[u8]) -> Result<T>,
 ) -> Result<T> {
     let (form, mut rest) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;
     let body_bytes = take_number(&mut rest)? as usize;
-    if body_bytes > MAX_SYMBOLS_BYTES {
+    if body_bytes > limit {
         return Err(damaged("is too long"));
     }
     match *form {
