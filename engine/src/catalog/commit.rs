@@ -201,11 +201,6 @@ impl Catalog {
         Ok(self.directory.get_or_init(|| read))
     }
 
-    /// Whether [`Catalog::directory`] has been read.
-    pub fn has_directory(&self) -> bool {
-        self.directory.get().is_some()
-    }
-
     /// The segment that holds the chunks of a document, over a snapshot; `None` when it has none.
     ///
     /// # Errors

@@ -13,7 +13,7 @@ const TAG_SEPARATOR: char = '\n';
 
 /// The documents of one commit, by ascending number.
 ///
-/// It holds the strings of each document, which the file holds too, and 56 bytes: never more than
+/// It holds the strings of each document, which the file holds too, and 64 bytes: never more than
 /// twice the size of table `docs`.
 #[derive(Debug, Default)]
 pub struct Directory {
@@ -34,6 +34,10 @@ struct Record {
     modified_ms: i64,
     /// Its number.
     document: DocumentId,
+    /// Bytes of its folder, without the `/` behind it; 0 at the top.
+    folder_bytes: u32,
+    /// The same as that of the document before it, if they are in one folder.
+    folder_number: u32,
     /// Position of its segment in the catalog.
     segment: u32,
     /// Its first row there.
@@ -99,9 +103,22 @@ impl Directory {
                 return Err(Error::damaged(what));
             }
         };
+        let folder_bytes = record.path.rfind('/').unwrap_or(0);
+        let folder = record.path.get(..folder_bytes);
+        let last = self.entries.last();
+        let folder_number = last.map_or(0, |last| {
+            let before = self
+                .text
+                .get(last.start..last.start + last.folder_bytes as usize);
+            last.folder_number + u32::from(before != folder)
+        });
+        // No longer than the path.
+        let folder_bytes = u32::try_from(folder_bytes).unwrap_or(0);
         self.entries.push(Record {
             start,
             len_bytes,
+            folder_bytes,
+            folder_number,
             modified_ms: record.modified_ms,
             document: id,
             segment,
@@ -117,12 +134,6 @@ impl Directory {
             directory: self,
             entry,
         })
-    }
-
-    /// How many documents there are.
-    #[cfg(test)]
-    pub fn len(&self) -> usize {
-        self.entries.len()
     }
 }
 
@@ -142,6 +153,24 @@ impl<'d> DirectoryEntry<'d> {
     /// Its path.
     pub fn path(&self) -> &'d str {
         self.field(0)
+    }
+
+    /// Its folder, empty at the top.
+    pub fn folder(&self) -> &'d str {
+        let folder = self.path().get(..self.entry.folder_bytes as usize);
+        folder.unwrap_or_default()
+    }
+
+    /// A number that it has in common with its neighbours in the same folder, and with no other.
+    pub fn folder_number(&self) -> u32 {
+        self.entry.folder_number
+    }
+
+    /// The last part of its path.
+    pub fn name(&self) -> &'d str {
+        let path = self.path();
+        let folder = self.entry.folder_bytes as usize;
+        path.get(folder + usize::from(folder > 0)..).unwrap_or(path)
     }
 
     /// Its title.

@@ -150,6 +150,7 @@ fn matching_paths(
     limit: usize,
 ) -> Result<(Vec<String>, u64)> {
     let globs = Globs::new(&[glob.to_owned()])?;
+    let mut globs = globs.matcher();
     let (mut paths, mut total) = (Vec::new(), 0);
     commit
         .catalog

@@ -1,5 +1,7 @@
 //! A set of rows as one bit per row, the form in which both indexes test rows.
 
+use std::ops::Range;
+
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
@@ -41,9 +43,7 @@ impl BitSet {
     /// # Errors
     /// [`Error::Damaged`] when the library does not write that format.
     pub(crate) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
-        let mut bits = BitSet {
-            blocks: vec![0; (rows as usize).div_ceil(BLOCK_ROWS as usize)],
-        };
+        let mut bits = BitSet::none(rows);
         if !bitmap.is_empty() {
             let mut written = Vec::with_capacity(bitmap.serialized_size());
             let readable = bitmap.serialize_into(&mut written).is_ok();
@@ -53,6 +53,13 @@ impl BitSet {
         }
         bits.clear_from(rows);
         Ok(bits)
+    }
+
+    /// None of the rows below `rows`.
+    pub(crate) fn none(rows: u32) -> BitSet {
+        BitSet {
+            blocks: vec![0; (rows as usize).div_ceil(BLOCK_ROWS as usize)],
+        }
     }
 
     /// All rows below `rows`.
@@ -102,8 +109,9 @@ impl BitSet {
                 let len = usize::from(take_u16(&mut bytes)?);
                 for run in bytes.split_off(..len * 4)?.as_chunks::<4>().0 {
                     let [a, b, c, d] = *run;
-                    let first = u16::from_le_bytes([a, b]);
-                    set_run(blocks, first, u16::from_le_bytes([c, d]));
+                    let first = usize::from(u16::from_le_bytes([a, b]));
+                    let more = usize::from(u16::from_le_bytes([c, d]));
+                    set_run(blocks, first, first + more);
                 }
             } else if len <= LIST_ROWS {
                 for row in bytes.split_off(..len * 2)?.as_chunks::<2>().0 {
@@ -120,6 +128,21 @@ impl BitSet {
             }
         }
         Some(())
+    }
+
+    /// Adds neighbouring rows, none beyond the last one that may be set.
+    pub(crate) fn insert_range(&mut self, rows: Range<u32>) {
+        if let (Ok(first), Some(last)) = (usize::try_from(rows.start), rows.end.checked_sub(1))
+            && rows.start <= last
+        {
+            set_run(&mut self.blocks, first, last as usize);
+        }
+    }
+
+    /// The rows as a bitmap.
+    pub(crate) fn to_roaring(&self) -> RoaringBitmap {
+        let bytes: Vec<u8> = self.blocks.iter().flat_map(|it| it.to_le_bytes()).collect();
+        RoaringBitmap::from_lsb0_bytes(0, &bytes)
     }
 
     /// Removes the rows of another set.
@@ -178,9 +201,8 @@ impl BitSet {
     }
 }
 
-/// Sets the bits from `first` to `first + more`.
-fn set_run(blocks: &mut [u64], first: u16, more: u16) {
-    let (first, last) = (usize::from(first), usize::from(first) + usize::from(more));
+/// Sets the bits from `first` to `last`.
+fn set_run(blocks: &mut [u64], first: usize, last: usize) {
     let (from, to) = (first / 64, last / 64);
     for (number, block) in blocks.iter_mut().enumerate().take(to + 1).skip(from) {
         let mut mask = u64::MAX;
@@ -236,6 +258,21 @@ mod tests {
             for row in 0..rows + 200 {
                 prop_assert_eq!(bits.contains(row), row < rows && bitmap.contains(row));
             }
+            let mut again = BitSet::none(rows);
+            let (mut run, below) = (0..0, bitmap.range(..rows));
+            for row in below {
+                if row == run.end {
+                    run.end += 1;
+                } else {
+                    again.insert_range(run);
+                    run = row..row + 1;
+                }
+            }
+            again.insert_range(run);
+            prop_assert!(again == bits);
+            let mut below = bitmap.clone();
+            below.remove_range(rows..);
+            prop_assert!(again.to_roaring() == below);
             let mut all = BitSet::all(rows);
             prop_assert_eq!(all.count(0, rows), rows);
             all.remove(&bits);

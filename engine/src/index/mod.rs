@@ -1,6 +1,6 @@
 //! The indexes of a segment: keywords, vectors and trigrams.
 
-mod bitset;
+pub(crate) mod bitset;
 pub mod keyword;
 pub mod trigram;
 pub mod vector;

@@ -3,14 +3,17 @@
 //! A glob comes from a user or a client, and globset parses and compiles it by recursion into a regular
 //! expression, so every glob is held to the limits below first.
 
-use std::cell::OnceCell;
+mod pattern;
 
-use globset::{Glob, GlobBuilder, GlobSet};
+use std::iter::once;
+
+use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::resolve::abbreviate::abbreviate;
+use pattern::{InFolder, Pattern, folder_and_above, folder_and_name};
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;
@@ -49,7 +52,7 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
 }
 
 /// The folders above a path, innermost first.
-pub(crate) fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
     let parent = |path: &str| path.rfind('/');
     std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
         .filter_map(move |end| path.get(..end))
@@ -65,45 +68,6 @@ pub(crate) struct Globs {
     names: FxHashSet<String>,
     /// Globs with a pattern, by the folder before it; empty: the top.
     patterns: FxHashMap<String, Vec<Pattern>>,
-}
-
-/// A glob that is compiled when a path first needs it.
-#[derive(Debug)]
-pub(crate) struct Pattern {
-    glob: Glob,
-    /// Every path that matches ends with this.
-    end: String,
-    /// `None` when the glob does not compile; nothing matches then.
-    matcher: OnceCell<Option<GlobSet>>,
-}
-
-impl Pattern {
-    fn new(pattern: &str) -> std::result::Result<Pattern, globset::Error> {
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build()?;
-        let after = |c: char| matches!(c, '*' | '?' | ']' | '}' | '\\');
-        let end = pattern.rsplit(after).next().unwrap_or_default();
-        Ok(Pattern {
-            glob,
-            // `**/` also stands for nothing.
-            end: end.trim_start_matches('/').to_owned(),
-            matcher: OnceCell::new(),
-        })
-    }
-
-    fn is_match(&self, path: &str) -> bool {
-        path.ends_with(&self.end)
-            && self
-                .matcher
-                .get_or_init(|| self.compiled())
-                .as_ref()
-                .is_some_and(|matcher| matcher.is_match(path))
-    }
-
-    /// Compiles the glob. No glob within the limits fails here; `Glob::compile_matcher` would panic if one
-    /// did.
-    fn compiled(&self) -> Option<GlobSet> {
-        GlobSet::builder().add(self.glob.clone()).build().ok()
-    }
 }
 
 impl Globs {
@@ -125,34 +89,125 @@ impl Globs {
             check_limits(glob).map_err(|reason| invalid_glob(glob, &reason))?;
             let given: String = glob.trim_start_matches("./").nfc().collect();
             let folder = given.trim_end_matches('/');
-            let Some(first) = folder.find(META) else {
+            if !folder.contains(META) {
                 if !folder.contains('/') {
                     all.names.insert(folder.to_owned());
                 }
                 all.paths.insert(folder.to_owned());
                 continue;
-            };
-            let before = folder.get(..first).unwrap_or_default();
-            let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
-            let pattern = Pattern::new(&with_depth(&given))
-                .map_err(|error| invalid_glob(glob, error.kind()))?;
-            let patterns = all.patterns.entry(begins.to_owned()).or_default();
-            patterns.push(pattern);
+            }
+            let added = all.add_pattern(&given);
+            added.map_err(|error| invalid_glob(glob, error.kind()))?;
         }
         Ok(all)
     }
 
+    /// Everything below some folders.
+    pub(crate) fn below(folders: impl IntoIterator<Item = String>) -> Globs {
+        let below = |folder: String| (folder.clone(), vec![Pattern::below(folder)]);
+        Globs {
+            patterns: folders.into_iter().map(below).collect(),
+            ..Globs::default()
+        }
+    }
+
+    /// One glob with a pattern.
+    fn of_pattern(glob: &str) -> std::result::Result<Globs, globset::Error> {
+        let mut one = Globs::default();
+        one.add_pattern(glob)?;
+        Ok(one)
+    }
+
+    fn add_pattern(&mut self, glob: &str) -> std::result::Result<(), globset::Error> {
+        let before = glob.split(META).next().unwrap_or_default();
+        let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let pattern = Pattern::new(&with_depth(glob))?;
+        let patterns = self.patterns.entry(begins.to_owned()).or_default();
+        patterns.push(pattern);
+        Ok(())
+    }
+
+    /// The folders of which these globs match everything below, if they match nothing else.
+    pub(crate) fn whole_folders(&self) -> Option<Vec<&str>> {
+        if !self.names.is_empty() || !self.paths.is_empty() {
+            return None;
+        }
+        let patterns = self.patterns.values().flatten();
+        patterns.map(Pattern::whole_folder).collect()
+    }
+
+    /// What tells of one path after the other whether any glob matches. Fast while these are in one folder.
+    pub(crate) fn matcher(&self) -> GlobMatcher<'_> {
+        GlobMatcher {
+            globs: self,
+            folder: None,
+            is_all: false,
+            in_folder: Vec::new(),
+        }
+    }
+}
+
+/// Matches paths, the globs that can match in a folder chosen once for all neighbours in it.
+#[derive(Debug)]
+pub(crate) struct GlobMatcher<'g> {
+    globs: &'g Globs,
+    /// The folder of the last path.
+    folder: Option<String>,
+    /// Whether all names in it match.
+    is_all: bool,
+    /// What else may match there.
+    in_folder: Vec<InFolder<'g>>,
+}
+
+impl GlobMatcher<'_> {
     /// Whether any glob matches.
-    pub(crate) fn is_match(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        let matches = |folder: &str| {
-            let patterns = self.patterns.get(folder);
-            patterns.is_some_and(|some| some.iter().any(|pattern| pattern.is_match(path)))
-        };
-        self.names.contains(name)
-            || self.paths.contains(path)
-            || matches("")
-            || folders_of(path).any(|folder| self.paths.contains(folder) || matches(folder))
+    pub(crate) fn is_match(&mut self, path: &str) -> bool {
+        let (folder, name) = folder_and_name(path);
+        if self.folder.as_deref() != Some(folder) {
+            self.enter(folder);
+            self.folder = Some(folder.to_owned());
+        }
+        self.is_all || self.is_match_here(path, name)
+    }
+
+    /// Chooses the globs that can match in a folder; empty: the top.
+    pub(crate) fn enter(&mut self, folder: &str) {
+        self.folder = None;
+        self.in_folder.clear();
+        let globs = self.globs;
+        self.is_all = folder_and_above(folder).any(|folder| globs.paths.contains(folder));
+        for begins in folder_and_above(folder).chain(once("")) {
+            if self.is_all {
+                return;
+            }
+            let patterns = globs.patterns.get(begins).into_iter().flatten();
+            let in_folder = patterns.map(|pattern| pattern.in_folder(folder));
+            let some = in_folder.filter(|some| !matches!(some, InFolder::None));
+            self.in_folder.extend(some);
+            let mut all = self.in_folder.iter();
+            self.is_all = all.any(|some| matches!(some, InFolder::All));
+        }
+    }
+
+    /// Whether all paths in the folder that was entered match, or none of them; `None` when that depends on their
+    /// names.
+    pub(crate) fn matches_in_folder(&self) -> Option<bool> {
+        let Globs { paths, names, .. } = self.globs;
+        let is_none = self.in_folder.is_empty() && names.is_empty() && paths.is_empty();
+        (self.is_all || is_none).then_some(self.is_all)
+    }
+
+    /// Whether a path in the folder that was entered matches, where that depends on its name.
+    pub(crate) fn is_match_here(&self, path: &str, name: &str) -> bool {
+        let Globs { paths, names, .. } = self.globs;
+        let mut in_folder = self.in_folder.iter();
+        in_folder.any(|pattern| match pattern {
+            InFolder::None => false,
+            InFolder::All => true,
+            InFolder::Names(part) => part.is_match(name),
+            InFolder::Paths(glob) => glob.is_match(path),
+        }) || !names.is_empty() && names.contains(name)
+            || !paths.is_empty() && paths.contains(path)
     }
 }
 
@@ -175,20 +230,19 @@ fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
 /// Characters that make a path a pattern.
 const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// Matches the operand of `path:`: as a glob if it is a valid one with a pattern, else as a part of the path
-/// in any case.
+/// The operand of `path:`: a glob if it is a valid one with a pattern, else a part of the path in any case.
 #[derive(Debug)]
-pub(crate) enum PathMatcher {
+pub(crate) enum PathOperand {
     /// A glob as in `Filters::paths`.
-    Glob(Box<Pattern>),
-    /// A part of the path, in lower case.
-    Part(String),
+    Glob(Globs),
+    /// A part of the path.
+    Part(PathPart),
 }
 
-impl PathMatcher {
+impl PathOperand {
     /// For the text after `path:`. Warns when it is a glob that exceeds a limit, which is matched as plain
     /// text.
-    pub(crate) fn new(text: &str, warnings: &mut Vec<String>) -> PathMatcher {
+    pub(crate) fn new(text: &str, warnings: &mut Vec<String>) -> PathOperand {
         let given: String = text.trim_start_matches("./").nfc().collect();
         if given.contains(['*', '?', '[', '{']) {
             if let Err(reason) = check_limits(text) {
@@ -196,19 +250,36 @@ impl PathMatcher {
                     "path:{:?} was matched as plain text, not as a glob: {reason}",
                     abbreviate(text)
                 ));
-            } else if let Ok(pattern) = Pattern::new(&with_depth(&given)) {
-                return PathMatcher::Glob(Box::new(pattern));
+            } else if let Ok(globs) = Globs::of_pattern(&given) {
+                return PathOperand::Glob(globs);
             }
         }
-        PathMatcher::Part(given.to_lowercase())
+        let part = Finder::new(&given.to_lowercase()).into_owned();
+        let path = String::new();
+        PathOperand::Part(PathPart { part, path })
     }
+}
 
-    /// Whether a path matches.
-    pub(crate) fn is_match(&self, path: &str) -> bool {
-        match self {
-            PathMatcher::Glob(glob) => glob.is_match(path),
-            PathMatcher::Part(part) => path.to_lowercase().contains(part),
+/// A part of paths in any case.
+#[derive(Debug)]
+pub(crate) struct PathPart {
+    /// In lower case.
+    part: Finder<'static>,
+    /// The last path in lower case.
+    path: String,
+}
+
+impl PathPart {
+    /// Whether a path has it.
+    pub(crate) fn is_match(&mut self, path: &str) -> bool {
+        if path.is_ascii() {
+            self.path.clear();
+            self.path.push_str(path);
+            self.path.make_ascii_lowercase();
+        } else {
+            self.path = path.to_lowercase();
         }
+        self.part.find(self.path.as_bytes()).is_some()
     }
 }
 
@@ -218,8 +289,18 @@ mod tests {
 
     use super::*;
 
+    fn is_match(operand: PathOperand, path: &str) -> bool {
+        match operand {
+            PathOperand::Glob(globs) => globs.matcher().is_match(path),
+            PathOperand::Part(mut part) => part.is_match(path),
+        }
+    }
+
     fn matches(glob: &str, path: &str) -> bool {
-        Globs::new(&[glob.to_owned()]).unwrap().is_match(path)
+        Globs::new(&[glob.to_owned()])
+            .unwrap()
+            .matcher()
+            .is_match(path)
     }
 
     #[test]
@@ -272,8 +353,9 @@ mod tests {
         for glob in globs {
             many.push(glob.to_owned());
             let all = Globs::new(&many).unwrap();
+            let mut matcher = all.matcher();
             for path in paths {
-                assert_eq!(all.is_match(path), alone(glob, path), "{glob} {path}");
+                assert_eq!(matcher.is_match(path), alone(glob, path), "{glob} {path}");
             }
             many.pop();
         }
@@ -286,7 +368,7 @@ mod tests {
     #[test]
     fn a_path_of_a_query_is_a_part_in_any_case_or_a_glob() {
         let asked =
-            |words: &str, path: &str| PathMatcher::new(words, &mut Vec::new()).is_match(path);
+            |words: &str, path: &str| is_match(PathOperand::new(words, &mut Vec::new()), path);
         assert!(asked("SRC/lib", "engine/src/lib.rs") && !asked("src/x", "engine/src/lib.rs"));
         assert!(asked("*.rs", "engine/src/lib.rs") && !asked("src/*.rs", "engine/src/lib.rs"));
         assert!(asked("a[b", "x/A[b.c"), "no glob, so a part");
@@ -304,12 +386,12 @@ mod tests {
         ] {
             let glob = make(limit);
             let pattern = Pattern::new(&with_depth(&glob)).unwrap();
-            assert!(pattern.compiled().is_some(), "{glob:.30}");
+            assert!(pattern.compiles(), "{glob:.30}");
             let error = Globs::new(&[make(limit + 1)]).unwrap_err().to_string();
             assert!(error.contains(&limit.to_string()), "{error}");
             let mut warnings = Vec::new();
-            let path = PathMatcher::new(&make(limit + 1), &mut warnings);
-            assert!(matches!(path, PathMatcher::Part(_)) && warnings.len() == 1);
+            let path = PathOperand::new(&make(limit + 1), &mut warnings);
+            assert!(matches!(path, PathOperand::Part(_)) && warnings.len() == 1);
         }
         assert!(matches(&nested(BRACES_LIMIT), "x/a"));
         assert!(matches(&nested(BRACES_LIMIT), "x/b") && !matches(&nested(3), "x/c"));
@@ -325,11 +407,12 @@ mod tests {
             path in "[a./\u{e9}]{0,12}",
         ) {
             let text: String = parts.iter().map(|(part, times)| part.repeat(*times)).collect();
-            let _ = PathMatcher::new(&text, &mut Vec::new()).is_match(&path);
+            let operand = PathOperand::new(&text, &mut Vec::new());
+            let _ = is_match(operand, &path);
             if let Ok(globs) = Globs::new(std::slice::from_ref(&text)) {
-                let _ = globs.is_match(&path);
+                let _ = globs.matcher().is_match(&path);
                 for pattern in globs.patterns.values().flatten() {
-                    prop_assert!(pattern.compiled().is_some(), "{:?}", pattern.glob);
+                    prop_assert!(pattern.compiles(), "{:?}", pattern);
                 }
             }
         }

@@ -13,5 +13,5 @@ pub(crate) use abbreviate::abbreviate;
 pub use document::{NameMatch, document, locate};
 pub(crate) use document::{of_address, split_selection};
 pub use folders::nearest_folders;
-pub(crate) use glob::{Globs, PathMatcher, folders_of};
+pub(crate) use glob::{GlobMatcher, Globs, PathOperand};
 pub use nearest::Nearest;

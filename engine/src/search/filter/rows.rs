@@ -5,6 +5,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{Catalog, DirectoryEntry, Segment};
 use crate::error::Result;
+use crate::index::bitset::BitSet;
+use crate::resolve::GlobMatcher;
 use crate::search::sources::{Source, Sources};
 use crate::store::facets::{self, Facet};
 
@@ -23,7 +25,10 @@ pub(crate) fn rows_of_documents(
     mut passes: impl FnMut(&DirectoryEntry<'_>) -> bool,
 ) -> Result<Vec<RoaringBitmap>> {
     let segments = &source.catalog.segments;
-    let mut passing = vec![RoaringBitmap::new(); segments.len()];
+    let mut passing: Vec<BitSet> = segments
+        .iter()
+        .map(|segment| BitSet::none(segment.rows()))
+        .collect();
     let directory = source.catalog.directory(source.snapshot)?;
     for (number, document) in directory.iter().enumerate() {
         if number % DOCUMENTS_PER_TICK == 0 {
@@ -37,7 +42,27 @@ pub(crate) fn rows_of_documents(
             passing.insert_range(rows.start..rows.end.min(of.rows()));
         }
     }
-    Ok(passing)
+    Ok(passing.iter().map(BitSet::to_roaring).collect())
+}
+
+/// As [`rows_of_documents`], of those whose path matches: documents of one folder are neighbours, and what the paths
+/// in it have in common is asked once.
+///
+/// # Errors
+/// As [`rows_of_documents`].
+pub(crate) fn rows_of_paths(
+    source: &Source<'_>,
+    paths: &mut GlobMatcher<'_>,
+) -> Result<Vec<RoaringBitmap>> {
+    let mut folder = None;
+    rows_of_documents(source, |document| {
+        if folder != Some(document.folder_number()) {
+            folder = Some(document.folder_number());
+            paths.enter(document.folder());
+        }
+        let of_folder = paths.matches_in_folder();
+        of_folder.unwrap_or_else(|| paths.is_match_here(document.path(), document.name()))
+    })
 }
 
 /// The rows of the documents with a tag, given as somebody typed it.
@@ -90,6 +115,32 @@ pub(crate) fn intersect(rows: &mut [RoaringBitmap], passing: &[RoaringBitmap]) {
     for (rows, passing) in rows.iter_mut().zip(passing) {
         *rows &= passing;
     }
+}
+
+/// The live rows of documents below any of some folders. Reads some tens of documents for each folder and segment.
+///
+/// # Errors
+/// [`crate::Error::Damaged`] when a document cannot be read.
+pub(crate) fn rows_below(source: &Source<'_>, folders: &[&str]) -> Result<Vec<RoaringBitmap>> {
+    let mut all = Vec::with_capacity(source.catalog.segments.len());
+    for segment in &source.catalog.segments {
+        let live = live(segment);
+        let bound = segment.bind(source.snapshot)?;
+        let path_of = |row| {
+            let document = bound.chunks().document(row)?;
+            let documents = &source.catalog.documents;
+            Ok(documents.get(source.snapshot, document)?.path)
+        };
+        let mut below = RoaringBitmap::new();
+        for folder in folders {
+            // `0` comes right after `/`: everything in the folder lies between the two.
+            let start = first_at(&live, &format!("{folder}/"), path_of)?;
+            let end = first_at(&live, &format!("{folder}0"), path_of)?;
+            below.insert_range(start..end.max(start));
+        }
+        all.push(below);
+    }
+    Ok(all)
 }
 
 /// The first of some live rows of a segment whose path is `path` or comes after it; one past all rows when there

@@ -5,7 +5,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
-use crate::resolve::PathMatcher;
+use crate::resolve::PathOperand;
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::parsed::{Field, Operand, Operator, ParsedQuery};
@@ -128,12 +128,14 @@ fn rows_with_field(
     let words = &operator.operand.text;
     let with = match field {
         Field::Tag => of_files(sources, |source| rows::rows_with_tag(source, words))?,
-        Field::Path => {
-            let path = PathMatcher::new(words, warnings);
-            of_files(sources, |source| {
-                rows::rows_of_documents(source, |document| path.is_match(document.path()))
-            })?
-        }
+        Field::Path => match PathOperand::new(words, warnings) {
+            PathOperand::Glob(globs) => of_files(sources, |source| {
+                rows::rows_of_paths(source, &mut globs.matcher())
+            })?,
+            PathOperand::Part(mut part) => of_files(sources, |source| {
+                rows::rows_of_documents(source, |document| part.is_match(document.path()))
+            })?,
+        },
         Field::Title => rows_with_title(operator, sources, within, warnings)?,
     };
     if operator.excludes() && with.iter().all(RoaringBitmap::is_empty) {
