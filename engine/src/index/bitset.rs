@@ -9,6 +9,9 @@ use crate::error::{Error, Result};
 /// Rows of a block, which is one `u64`.
 const BLOCK_ROWS: u32 = 64;
 
+/// Rows of a stretch, for which is known whether any is set.
+pub(crate) const STRETCH_ROWS: u32 = 512;
+
 /// Blocks of one container of a roaring bitmap: 2^16 rows.
 const CONTAINER_BLOCKS: usize = (1 << 16) / BLOCK_ROWS as usize;
 
@@ -143,6 +146,17 @@ impl BitSet {
     pub(crate) fn to_roaring(&self) -> RoaringBitmap {
         let bytes: Vec<u8> = self.blocks.iter().flat_map(|it| it.to_le_bytes()).collect();
         RoaringBitmap::from_lsb0_bytes(0, &bytes)
+    }
+
+    /// How many stretches up to each have a row that is set.
+    pub(crate) fn count_stretches(&self) -> Vec<u32> {
+        let stretches = self.blocks.chunks((STRETCH_ROWS / BLOCK_ROWS) as usize);
+        let mut count = 0;
+        let counts = stretches.map(|blocks| {
+            count += u32::from(blocks.iter().fold(0, |all, block| all | block) != 0);
+            count
+        });
+        counts.collect()
     }
 
     /// Removes the rows of another set.

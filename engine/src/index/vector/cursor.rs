@@ -40,6 +40,16 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| Error::damaged("a vector is cut off"))
     }
 
+    /// The bytes of a row.
+    ///
+    /// # Errors
+    /// As [`Cursor::from`].
+    #[inline]
+    pub(super) fn row(&mut self, row: u64) -> Result<&'a [u8]> {
+        let width = self.width;
+        Ok(self.from(row)?.get(..width).unwrap_or_default())
+    }
+
     fn rest(&self, position: u64) -> Option<&'a [u8]> {
         let offset = usize::try_from(position.checked_sub(self.first)?).ok()?;
         let rest = self.extent.get(offset..)?;

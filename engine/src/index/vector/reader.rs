@@ -280,27 +280,25 @@ impl<'a> Reader<'a> {
         failed
     }
 
-    /// The keys of a block of 64 by its products; of rows that are not there they mean nothing.
-    pub(super) fn block_keys(
+    /// The key of a row by its product.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] for a length that is none.
+    #[inline]
+    pub(super) fn key(
         &self,
-        norms: &mut Option<Cursor<'a>>,
+        norms: Option<&mut Cursor<'a>>,
         query: &Query,
-        block: u32,
-        products: &[i32; BLOCK_ROWS],
-        keys: &mut [i64; BLOCK_ROWS],
-    ) -> Result<()> {
-        if norms.is_none() {
-            for (product, key) in products.iter().zip(keys) {
-                *key = i64::from(*product);
+        row: u32,
+        product: i32,
+    ) -> Result<i64> {
+        match norms {
+            None => Ok(query.key(self.codec, product, 0.0)),
+            norms => {
+                let norm = norm_at(norms, u64::from(row))?;
+                Ok(query.key(self.codec, product, norm))
             }
-            return Ok(());
         }
-        let first = u64::from(block) * BLOCK_ROWS as u64;
-        let rows = (first..u64::from(self.count)).zip(products.iter().zip(keys));
-        for (row, (product, key)) in rows {
-            *key = query.key(self.codec, *product, norm_at(norms.as_mut(), row)?);
-        }
-        Ok(())
     }
 
     /// A cursor over the norms; `None` where there are none.
@@ -350,20 +348,23 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The integer products of the rows of a block of 64; the last block may have fewer.
-    pub(super) fn block_products(
+    /// The integer products of rows beside each other, as many as there is room for.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] when one of them is not there or the query has another width.
+    pub(super) fn products_beside(
         &self,
         cursor: &mut Cursor<'a>,
         query: &Query,
-        block: u32,
-        products: &mut [i32; BLOCK_ROWS],
+        first: u32,
+        products: &mut [i32],
     ) -> Result<()> {
-        self.block_pieces(cursor, block, products, |rows, products| {
+        pieces(cursor, first, products, |rows, products| {
             kernels().products(self.codec, query.one(), rows, products)
         })
     }
 
-    /// As [`Reader::block_products`], for sixteen queries.
+    /// The integer products of the rows of a block of 64 with sixteen queries; the last block may have fewer.
     pub(super) fn block_products_of_lanes(
         &self,
         cursor: &mut Cursor<'a>,
@@ -371,32 +372,13 @@ impl<'a> Reader<'a> {
         block: u32,
         products: &mut [[i32; LANES]; BLOCK_ROWS],
     ) -> Result<()> {
-        self.block_pieces(cursor, block, products, |rows, products| {
+        let first = block * BLOCK_ROWS as u32;
+        let rows = self.count.saturating_sub(first) as usize;
+        let products = products.get_mut(..rows.min(BLOCK_ROWS));
+        let products = products.unwrap_or_default();
+        pieces(cursor, first, products, |rows, products| {
             kernels().products_of_lanes(self.codec, lanes, rows, products)
         })
-    }
-
-    /// Calls `kernel` with the rows of a block, in two pieces when an extent ends within it.
-    fn block_pieces<T>(
-        &self,
-        cursor: &mut Cursor<'a>,
-        block: u32,
-        products: &mut [T; BLOCK_ROWS],
-        kernel: impl Fn(&[u8], &mut [T]) -> usize,
-    ) -> Result<()> {
-        let first = u64::from(block) * BLOCK_ROWS as u64;
-        let rows = u64::from(self.count).saturating_sub(first);
-        let rows = usize::try_from(rows).map_or(BLOCK_ROWS, |rows| rows.min(BLOCK_ROWS));
-        let mut done = 0;
-        while done < rows {
-            let bytes = cursor.from(first + done as u64)?;
-            let room = products.get_mut(done..rows).unwrap_or_default();
-            match kernel(bytes, room) {
-                0 => return Err(Error::damaged("query and rows have different widths")),
-                some => done += some,
-            }
-        }
-        Ok(())
     }
 
     /// Says that some rows will be read.
@@ -471,6 +453,25 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
+}
+
+/// Calls `kernel` with rows beside each other, in two pieces when an extent ends between them.
+fn pieces<T>(
+    cursor: &mut Cursor<'_>,
+    first: u32,
+    products: &mut [T],
+    kernel: impl Fn(&[u8], &mut [T]) -> usize,
+) -> Result<()> {
+    let mut done = 0;
+    while done < products.len() {
+        let bytes = cursor.from(u64::from(first) + done as u64)?;
+        let room = products.get_mut(done..).unwrap_or_default();
+        match kernel(bytes, room) {
+            0 => return Err(Error::damaged("query and rows have different widths")),
+            some => done += some,
+        }
+    }
+    Ok(())
 }
 
 /// The norm of a row; 0 where there are none.

@@ -3,7 +3,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
-use crate::index::bitset::BitSet;
+use crate::index::bitset::{BitSet, STRETCH_ROWS};
 
 /// Which rows of a segment may answer.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub struct RowFilter {
     rows: u32,
     /// Rows that may answer.
     count: u64,
+    /// How many stretches up to each have one of them; empty without a filter.
+    stretches: Vec<u32>,
 }
 
 impl RowFilter {
@@ -40,6 +42,7 @@ impl RowFilter {
                     bits: None,
                     rows,
                     count: u64::from(rows),
+                    stretches: Vec::new(),
                 });
             }
         };
@@ -47,7 +50,11 @@ impl RowFilter {
             bits.remove(&BitSet::from_roaring(deleted, rows)?);
         }
         Ok(RowFilter {
-            count: bits.len(),
+            count: match (filter, deleted) {
+                (Some(filter), None) => filter.len(),
+                _ => bits.len(),
+            },
+            stretches: filter.map(|_| bits.count_stretches()).unwrap_or_default(),
             bits: Some(bits),
             rows,
         })
@@ -61,6 +68,26 @@ impl RowFilter {
     /// Whether all rows of the segment may answer.
     pub fn is_all(&self) -> bool {
         self.bits.is_none()
+    }
+
+    /// How many rows there are around those that may answer: those of the stretches that have one.
+    pub fn room(&self) -> u64 {
+        let stretches = self.stretches.last().copied().map(u64::from);
+        let all = u64::from(self.rows);
+        stretches.map_or(all, |some| all.min(some * u64::from(STRETCH_ROWS)))
+    }
+
+    /// Whether rows are left out for another reason than that they are deleted.
+    pub fn is_filtered(&self) -> bool {
+        !self.stretches.is_empty()
+    }
+
+    /// Whether surely none of the rows from `first` to `last` may answer. Takes some nanoseconds.
+    #[inline]
+    pub fn has_none(&self, first: u32, last: u32) -> bool {
+        let upto = |stretch: u32| self.stretches.get(stretch as usize).copied();
+        let before = (first / STRETCH_ROWS).checked_sub(1).map_or(Some(0), upto);
+        before.is_some() && before == upto(last / STRETCH_ROWS)
     }
 
     /// Whether a row may answer.
@@ -128,6 +155,17 @@ mod tests {
                 .collect();
             prop_assert_eq!(allowed.count(), expected.len() as u64);
             prop_assert!(rows_of(&allowed, rows) == expected);
+            for start in (0..rows).step_by(1111) {
+                let end = start + seed as u32 % 5000;
+                let is_in = |row: &&u32| (start..=end).contains(*row);
+                if allowed.has_none(start, end) {
+                    prop_assert_eq!(expected.iter().find(is_in), None);
+                }
+                let last = (end / STRETCH_ROWS + 1) * STRETCH_ROWS;
+                let around = start / STRETCH_ROWS * STRETCH_ROWS..last;
+                let is_near = expected.iter().any(|row| around.contains(row));
+                prop_assert!(is_near || filter.is_none() || end >= rows || allowed.has_none(start, end));
+            }
         }
     }
 

@@ -1,45 +1,27 @@
 //! The exact scan: the product of the query with every row that may answer.
 
-use super::segments::{Kept, Neighbor, Segments, keep, ones};
+use super::runs::Window;
+use super::segments::{Kept, Neighbor, Segments, keep};
 use super::top_k::TopK;
 use crate::error::Result;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use crate::index::vector::query::Query;
 use crate::types::Metric;
 
-/// A block with fewer rows that may answer is read row by row.
-const DENSE: u32 = 16;
-
 /// The `k` nearest rows of all segments.
 pub(super) fn scan(segments: &Segments<'_>, query: &Query, k: usize) -> Result<Vec<Neighbor>> {
     let mut kept = Vec::new();
     let mut floor = query.floor();
-    let (mut products, mut keys) = ([0; BLOCK_ROWS], [0; BLOCK_ROWS]);
     for (segment, reader, filter) in segments.iter() {
         let mut top = TopK::new(k, floor);
-        let mut cursor = reader.row_cursor();
-        let mut norms = reader.norm_cursor();
-        let mut sparse: Vec<u32> = Vec::new();
+        let mut window = Window::new(reader, query);
         for block in 0..reader.rows().div_ceil(BLOCK_ROWS as u32) {
-            let allowed = filter.block(block);
-            let first = block * BLOCK_ROWS as u32;
-            if allowed.count_ones() < DENSE {
-                sparse.extend(ones(allowed).map(|bit| first + bit));
-                continue;
-            }
-            // Rows are offered in ascending order.
-            let rows = sparse.drain(..);
-            reader.keys(query, rows, |row, key| top.offer(key, row))?;
-            reader.block_products(&mut cursor, query, block, &mut products)?;
-            reader.block_keys(&mut norms, query, block, &products, &mut keys)?;
-            for (bit, key) in (0..).zip(&keys) {
-                if *key > top.threshold() && allowed >> bit & 1 == 1 {
-                    top.offer(*key, first + bit);
-                }
+            window.push(block, filter.block(block));
+            if window.is_full() {
+                window.read(&mut top)?;
             }
         }
-        let rows = sparse.drain(..);
-        reader.keys(query, rows, |row, key| top.offer(key, row))?;
+        window.read(&mut top)?;
         floor = keep(&mut kept, segment, top, k, floor);
     }
     Ok(segments.rank(query, k, kept))

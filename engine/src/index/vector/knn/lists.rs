@@ -127,6 +127,15 @@ impl Sink for Filtered<'_> {
         read > self.left && self.candidates.near_threshold().is_none()
     }
 
+    fn is_choosy(&self) -> bool {
+        self.filter.is_filtered()
+    }
+
+    #[inline]
+    fn wants_none(&self, first: u32, last: u32) -> bool {
+        self.filter.has_none(first, last)
+    }
+
     #[inline]
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]) {
         let allowed = if self.filter.is_all() {

@@ -10,6 +10,7 @@ pub mod effort;
 mod exact;
 mod lists;
 pub mod rescoring;
+mod runs;
 pub mod search;
 pub mod segments;
 pub mod top_k;

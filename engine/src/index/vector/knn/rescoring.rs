@@ -27,6 +27,10 @@ use crate::index::vector::sign_bits::blocks;
 /// Of inverted lists one row in this many that may answer is a candidate at most, beyond [`oversample`].
 const FILTERED_SHARE: u64 = 32;
 
+/// Lists are read for this share of the nearest rows at least, however few may answer. With filters that keep 4 to 13 %
+/// of 1.17 million rows, .97 to .99 of the ten nearest are found so, with half of it .96 to .98 in a fifth less time.
+const LEAST_NEAR: f64 = 0.2;
+
 /// Up to one row in this many all rows that may answer are compared rather than all lists read: a row takes about
 /// eight times as long as an estimate.
 const STARVED_SHARE: u64 = 8;
@@ -49,7 +53,11 @@ pub(super) fn scan(
         let enough = segments.rows / FILTERED_SHARE;
         let enough = usize::try_from(enough).unwrap_or(usize::MAX);
         let wanted = wanted.min(enough.max(oversample(k)));
-        let near = k.max(MIN_CANDIDATES);
+        // Where a filter lets through half of the rows, the 50th of them is as near as the 100th of all: to look for
+        // the 100th would take half as much again.
+        let share = segments.rows as f64 / segments.all_rows().max(1) as f64;
+        let near = k.max(MIN_CANDIDATES) as f64 * share.max(LEAST_NEAR);
+        let near = (near.ceil() as usize).max(1);
         of_lists = lists::find_candidates(segments, queries, (wanted, near), effort)?;
     }
     let mut of_lists = of_lists.into_iter();
@@ -91,11 +99,7 @@ fn starved(
     k: usize,
     effort: &Effort,
 ) -> Result<(Vec<Neighbor>, Scanned)> {
-    let all: u64 = segments
-        .iter()
-        .map(|(_, reader, _)| u64::from(reader.rows()))
-        .sum();
-    if segments.rows * STARVED_SHARE <= all {
+    if segments.rows * STARVED_SHARE <= segments.all_rows() {
         let scanned = Scanned {
             rescored: segments.rows,
             estimated: 0,

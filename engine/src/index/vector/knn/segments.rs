@@ -104,6 +104,13 @@ impl<'s> Segments<'s> {
         self.flat().map(|(.., filter)| filter.count()).sum()
     }
 
+    /// Rows of all segments, also those that may not answer.
+    pub(super) fn all_rows(&self) -> u64 {
+        self.iter()
+            .map(|(_, reader, _)| u64::from(reader.rows()))
+            .sum()
+    }
+
     /// Whether every segment has what candidates are chosen by.
     pub(super) fn can_rescore(&self) -> bool {
         self.iter()

@@ -4,6 +4,7 @@
 use super::layout::{NO_ROW, list_block_bytes};
 use super::residual;
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
+use crate::index::vector::kernels::prefetch::prefetch;
 use crate::index::vector::sign_bits::{self, Block};
 
 /// A block that is being filled.
@@ -94,6 +95,17 @@ impl<'a> StoredBlock<'a> {
             factors,
             rows,
         })
+    }
+
+    /// Asks for the first and the last number of `rows` rows.
+    pub fn prefetch_rows(&self, rows: u32) {
+        let last = rows.saturating_sub(1) as usize;
+        for row in [self.rows.first(), self.rows.get(last)]
+            .into_iter()
+            .flatten()
+        {
+            prefetch(row);
+        }
     }
 
     /// The number of a row; [`NO_ROW`] where there is none.

@@ -31,11 +31,15 @@ pub trait Sink {
     fn near_threshold(&self, rows: u64) -> Option<u16>;
     /// Whether it is not worth while to go on after so many rows.
     fn is_starved(&self, read: u64) -> bool;
+    /// Whether only some rows are wanted.
+    fn is_choosy(&self) -> bool;
+    /// Whether surely none of the rows between two is wanted.
+    fn wants_none(&self, first: u32, last: u32) -> bool;
     /// Offers rows: `reached` has a bit for each.
     fn offer(&mut self, reached: u64, block: &StoredBlock<'_>, estimates: &[u16; BLOCK_ROWS]);
 }
 
-/// How far a scan came: it looked at every row of the lists that it began.
+/// How far a scan came: it looked at every row of the lists that it began, but for blocks without a row that is wanted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scanned {
     /// Rows that were read.
@@ -58,6 +62,7 @@ pub fn scan(
     let mut blocks = Blocks {
         lists: *lists,
         cursor: lists.block_cursor(),
+        cursor_ahead: lists.block_cursor(),
         probes,
         scale,
         ahead: VecDeque::with_capacity(2 * LISTS_AHEAD),
@@ -105,6 +110,8 @@ struct NextBlock<'l> {
 struct Blocks<'l, 'p> {
     lists: ListsReader<'l>,
     cursor: Cursor<'l>,
+    /// Of blocks that are asked for.
+    cursor_ahead: Cursor<'l>,
     probes: &'p mut Probes,
     scale: &'p EstimateScale,
     /// Lists that are read next, and were asked for.
@@ -122,41 +129,53 @@ struct Blocks<'l, 'p> {
 impl<'l> Blocks<'l, '_> {
     /// The next one; none behind the last, and where it is not worth while to go on.
     fn next(&mut self, sink: &impl Sink) -> Result<Option<NextBlock<'l>>> {
-        let current = self.current.take().or_else(|| self.next_list(sink));
-        let Some((number, left, how)) = current else {
-            return Ok(None);
-        };
-        let block = StoredBlock::of(self.cursor.from(number)?, self.lists.dim())
-            .ok_or_else(|| Error::damaged("a block of an inverted list is cut off"))?;
-        let rows = left.min(BLOCK_ROWS as u32);
-        self.current = (left > rows).then_some((number + 1, left - rows, how));
-        Ok(Some(NextBlock { block, rows, how }))
+        loop {
+            let current = self.current.take();
+            let current = match current {
+                Some(current) => Some(current),
+                None => self.next_list(sink)?,
+            };
+            let Some((number, left, how)) = current else {
+                return Ok(None);
+            };
+            let block = StoredBlock::of(self.cursor.from(number)?, self.lists.dim())
+                .ok_or_else(|| Error::damaged("a block of an inverted list is cut off"))?;
+            let rows = left.min(BLOCK_ROWS as u32);
+            self.current = (left > rows).then_some((number + 1, left - rows, how));
+            // Rows of a list ascend.
+            if sink.is_choosy() && sink.wants_none(block.row(0), block.row(rows - 1)) {
+                continue;
+            }
+            self.scanned.read += u64::from(rows);
+            return Ok(Some(NextBlock { block, rows, how }));
+        }
     }
 
-    fn next_list(&mut self, sink: &impl Sink) -> Option<(u64, u32, Estimate)> {
+    fn next_list(&mut self, sink: &impl Sink) -> Result<Option<(u64, u32, Estimate)>> {
         if self.is_done {
-            return None;
+            return Ok(None);
         }
         if self.ahead.len() <= LISTS_AHEAD {
-            self.look_ahead(sink);
+            self.look_ahead(sink)?;
         }
-        let probe = self.ahead.pop_front()?;
+        let Some(probe) = self.ahead.pop_front() else {
+            return Ok(None);
+        };
         // None behind it reaches further.
         let read = self.scanned.read;
         self.scanned.is_starved = sink.is_starved(read);
         self.is_done =
             self.scanned.is_starved || !may_reach(&probe, self.scale, sink.near_threshold(read));
         if self.is_done {
-            return None;
+            return Ok(None);
         }
         let list = probe.list;
-        self.scanned.read += u64::from(list.rows);
         let how = self.scale.of(&probe);
-        Some((u64::from(list.first_block), list.rows, how))
+        Ok(Some((u64::from(list.first_block), list.rows, how)))
     }
 
     /// Asks for lists until there are [`LISTS_AHEAD`] behind the next that many.
-    fn look_ahead(&mut self, sink: &impl Sink) {
+    fn look_ahead(&mut self, sink: &impl Sink) -> Result<()> {
         let known = self.ahead.len();
         while self.ahead.len() < 2 * LISTS_AHEAD
             && let Some(probe) = self.probes.next()
@@ -167,6 +186,19 @@ impl<'l> Blocks<'l, '_> {
         }
         let new = self.ahead.range(known..);
         self.lists.will_read(new.map(|probe| probe.list));
+        if sink.is_choosy() {
+            for Probe { list, .. } in self.ahead.range(known..) {
+                let mut left = list.rows;
+                for number in (u64::from(list.first_block)..).take(list.blocks() as usize) {
+                    let block = self.cursor_ahead.from(number)?;
+                    if let Some(block) = StoredBlock::of(block, self.lists.dim()) {
+                        block.prefetch_rows(left.min(BLOCK_ROWS as u32));
+                    }
+                    left = left.saturating_sub(BLOCK_ROWS as u32);
+                }
+            }
+        }
+        Ok(())
     }
 }
 
