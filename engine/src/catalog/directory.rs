@@ -13,11 +13,13 @@ const TAG_SEPARATOR: char = '\n';
 
 /// The documents of one commit, by ascending number.
 ///
-/// It holds the strings of each document, which the file holds too, and 64 bytes: never more than
+/// It holds the strings of each document, which the file holds too, and 72 bytes: never more than
 /// twice the size of table `docs`.
 #[derive(Debug, Default)]
 pub struct Directory {
-    /// Path, title, suffix and tags of all documents, one after the other.
+    /// The paths of all documents, one after the other: globs are compared with one after the other.
+    paths: String,
+    /// Title, suffix and tags of all documents, one after the other.
     text: String,
     /// The fixed-size fields of each document.
     entries: Vec<Record>,
@@ -26,10 +28,14 @@ pub struct Directory {
 /// One document.
 #[derive(Debug)]
 struct Record {
-    /// First byte of its path in the text of the directory.
+    /// First byte of its path in those of the directory.
+    path_start: usize,
+    /// Bytes of its path.
+    path_bytes: u32,
+    /// Bytes of title, suffix and tags.
+    len_bytes: [u32; 3],
+    /// First byte of its title in the text of the directory.
     start: usize,
-    /// Bytes of path, title, suffix and tags.
-    len_bytes: [u32; 4],
     /// Modification time.
     modified_ms: i64,
     /// Its number.
@@ -68,6 +74,7 @@ impl Directory {
             directory.push(id, &record, segments)?;
             Ok(ControlFlow::Continue(()))
         })?;
+        directory.paths.shrink_to_fit();
         directory.text.shrink_to_fit();
         directory.entries.shrink_to_fit();
         Ok(directory)
@@ -79,18 +86,20 @@ impl Directory {
         record: &DocumentRecord,
         segments: &[Segment],
     ) -> Result<()> {
-        let start = self.text.len();
+        let (path_start, start) = (self.paths.len(), self.text.len());
         let mut tags = String::new();
         for tag in &record.tags {
             tags.push_str(tag);
             tags.push(TAG_SEPARATOR);
         }
-        let mut len_bytes = [0; 4];
-        let texts = [&record.path, &record.title, &record.suffix, &tags];
-        for (len, text) in len_bytes.iter_mut().zip(texts) {
+        let bytes = |text: &str| {
+            let bytes = u32::try_from(text.len());
+            bytes.map_err(|_| Error::damaged(format!("document {} is too large", id.0)))
+        };
+        let path_bytes = bytes(&record.path)?;
+        let len_bytes = [bytes(&record.title)?, bytes(&record.suffix)?, bytes(&tags)?];
+        for text in [&record.title, &record.suffix, &tags] {
             self.text.push_str(text);
-            *len = u32::try_from(text.len())
-                .map_err(|_| Error::damaged(format!("document {} is too large", id.0)))?;
         }
         let segment = position(segments, record.segment());
         let (segment, first_row, rows) = match segment {
@@ -107,16 +116,18 @@ impl Directory {
         let folder = record.path.get(..folder_bytes);
         let last = self.entries.last();
         let folder_number = last.map_or(0, |last| {
-            let before = self
-                .text
-                .get(last.start..last.start + last.folder_bytes as usize);
+            let end = last.path_start + last.folder_bytes as usize;
+            let before = self.paths.get(last.path_start..end);
             last.folder_number + u32::from(before != folder)
         });
         // No longer than the path.
         let folder_bytes = u32::try_from(folder_bytes).unwrap_or(0);
+        self.paths.push_str(&record.path);
         self.entries.push(Record {
-            start,
+            path_start,
+            path_bytes,
             len_bytes,
+            start,
             folder_bytes,
             folder_number,
             modified_ms: record.modified_ms,
@@ -152,7 +163,12 @@ impl<'d> DirectoryEntry<'d> {
 
     /// Its path.
     pub fn path(&self) -> &'d str {
-        self.field(0)
+        let start = self.entry.path_start;
+        let path = self
+            .directory
+            .paths
+            .get(start..start + self.entry.path_bytes as usize);
+        path.unwrap_or_default()
     }
 
     /// Its folder, empty at the top.
@@ -175,17 +191,17 @@ impl<'d> DirectoryEntry<'d> {
 
     /// Its title.
     pub fn title(&self) -> &'d str {
-        self.field(1)
+        self.field(0)
     }
 
     /// The last part of its handle.
     pub fn suffix(&self) -> &'d str {
-        self.field(2)
+        self.field(1)
     }
 
     /// Its tags.
     pub fn tags(&self) -> impl Iterator<Item = &'d str> + use<'d> {
-        self.field(3).split_terminator(TAG_SEPARATOR)
+        self.field(2).split_terminator(TAG_SEPARATOR)
     }
 
     fn field(&self, number: usize) -> &'d str {

@@ -5,8 +5,6 @@
 
 mod pattern;
 
-use std::iter::once;
-
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
@@ -66,8 +64,10 @@ pub(crate) struct Globs {
     paths: FxHashSet<String>,
     /// Names of documents at any depth.
     names: FxHashSet<String>,
-    /// Globs with a pattern, by the folder before it; empty: the top.
+    /// Globs with a pattern, by the folder before it.
     patterns: FxHashMap<String, Vec<Pattern>>,
+    /// Those without a folder before the pattern.
+    anywhere: Vec<Pattern>,
 }
 
 impl Globs {
@@ -122,8 +122,13 @@ impl Globs {
         let before = glob.split(META).next().unwrap_or_default();
         let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
         let pattern = Pattern::new(&with_depth(glob))?;
-        let patterns = self.patterns.entry(begins.to_owned()).or_default();
-        patterns.push(pattern);
+        match begins {
+            "" => self.anywhere.push(pattern),
+            begins => {
+                let patterns = self.patterns.entry(begins.to_owned()).or_default();
+                patterns.push(pattern);
+            }
+        }
         Ok(())
     }
 
@@ -132,8 +137,11 @@ impl Globs {
         if !self.names.is_empty() || !self.paths.is_empty() {
             return None;
         }
-        let patterns = self.patterns.values().flatten();
-        patterns.map(Pattern::whole_folder).collect()
+        self.all_patterns().map(Pattern::whole_folder).collect()
+    }
+
+    fn all_patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.patterns.values().flatten().chain(&self.anywhere)
     }
 
     /// What tells of one path after the other whether any glob matches. Fast while these are in one folder.
@@ -176,17 +184,16 @@ impl GlobMatcher<'_> {
         self.in_folder.clear();
         let globs = self.globs;
         self.is_all = folder_and_above(folder).any(|folder| globs.paths.contains(folder));
-        for begins in folder_and_above(folder).chain(once("")) {
-            if self.is_all {
-                return;
-            }
-            let patterns = globs.patterns.get(begins).into_iter().flatten();
-            let in_folder = patterns.map(|pattern| pattern.in_folder(folder));
-            let some = in_folder.filter(|some| !matches!(some, InFolder::None));
-            self.in_folder.extend(some);
-            let mut all = self.in_folder.iter();
-            self.is_all = all.any(|some| matches!(some, InFolder::All));
+        if self.is_all {
+            return;
         }
+        let begins = folder_and_above(folder).filter_map(|folder| globs.patterns.get(folder));
+        let patterns = begins.flatten().chain(&globs.anywhere);
+        let in_folder = patterns.map(|pattern| pattern.in_folder(folder));
+        let some = in_folder.filter(|some| !matches!(some, InFolder::None));
+        self.in_folder.extend(some);
+        let mut all = self.in_folder.iter();
+        self.is_all = all.any(|some| matches!(some, InFolder::All));
     }
 
     /// Whether all paths in the folder that was entered match, or none of them; `None` when that depends on their
@@ -411,7 +418,7 @@ mod tests {
             let _ = is_match(operand, &path);
             if let Ok(globs) = Globs::new(std::slice::from_ref(&text)) {
                 let _ = globs.matcher().is_match(&path);
-                for pattern in globs.patterns.values().flatten() {
+                for pattern in globs.all_patterns() {
                     prop_assert!(pattern.compiles(), "{:?}", pattern);
                 }
             }

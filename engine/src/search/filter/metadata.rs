@@ -272,6 +272,41 @@ mod tests {
     }
 
     #[test]
+    fn neighbours_in_one_folder_are_known_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("neighbours.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for document in [
+            "top.md", "a/b/x.md", "a/b/y.md", "a/bc.md", "a/z.md", "a.md",
+        ] {
+            writer.add_bytes(document, b"some walrus text").unwrap();
+        }
+        writer.commit().unwrap();
+        with_sources(&path, |sources| {
+            let source = sources.source(0)?;
+            let directory = source.catalog.directory(source.snapshot)?;
+            for (one, other) in directory.iter().zip(directory.iter().skip(1)) {
+                let is_same = one.folder_number() == other.folder_number();
+                assert_eq!(is_same, one.folder() == other.folder(), "{}", other.path());
+            }
+            let parts = directory.iter().map(|it| (it.folder(), it.name()));
+            let mut parts: Vec<_> = parts.collect();
+            parts.sort_unstable();
+            let expected = [
+                ("", "a.md"),
+                ("", "top.md"),
+                ("a", "bc.md"),
+                ("a", "z.md"),
+                ("a/b", "x.md"),
+                ("a/b", "y.md"),
+            ];
+            assert_eq!(parts, expected);
+            Ok(())
+        })
+        .unwrap();
+    }
+
+    #[test]
     fn a_folder_that_is_not_there_is_refused_with_the_nearest() {
         for folder in ["a/d", "gone", "z.md"] {
             let filters = Filters::new().folders(words(&["a", folder]));
