@@ -11,7 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::resolve::abbreviate::abbreviate;
-use pattern::{InFolder, Pattern, folder_and_above, folder_and_name};
+use pattern::{InFolder, META, Pattern, folder_and_above, folder_and_name};
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;
@@ -47,13 +47,6 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// The folders above a path, innermost first.
-fn folders_of(path: &str) -> impl Iterator<Item = &str> {
-    let parent = |path: &str| path.rfind('/');
-    std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
-        .filter_map(move |end| path.get(..end))
 }
 
 /// A set of globs over paths. Thousands of them cost little more than one: names and folders without a
@@ -233,9 +226,6 @@ fn invalid_glob(glob: &str, why: &dyn std::fmt::Display) -> Error {
         reason: format!("{:?} is not a valid glob: {why}", abbreviate(glob)),
     }
 }
-
-/// Characters that make a path a pattern.
-const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The operand of `path:`: a glob if it is a valid one with a pattern, else a part of the path in any case.
 #[derive(Debug)]

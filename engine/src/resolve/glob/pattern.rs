@@ -8,7 +8,8 @@ use globset::{Glob, GlobBuilder};
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-use super::{META, folders_of};
+/// Characters that make a path a pattern.
+pub(super) const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// A glob over whole paths.
 #[derive(Debug)]
@@ -277,6 +278,13 @@ impl Compiled {
         builder.syntax(syntax).configure(config);
         builder.build(self.glob.regex()).ok()
     }
+}
+
+/// The folders above a path, innermost first.
+fn folders_of(path: &str) -> impl Iterator<Item = &str> {
+    let parent = |path: &str| path.rfind('/');
+    std::iter::successors(parent(path), move |end| parent(path.get(..*end)?))
+        .filter_map(move |end| path.get(..end))
 }
 
 /// The folder of a path, empty at the top, and the name in it.
