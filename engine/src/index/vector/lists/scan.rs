@@ -122,7 +122,7 @@ struct Blocks<'l, 'p> {
     is_done: bool,
     /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
     current: Option<(u64, u32, Estimate)>,
-    /// A list counts whole from its first block on.
+    /// Blocks that are skipped do not count.
     scanned: Scanned,
 }
 
@@ -130,11 +130,7 @@ impl<'l> Blocks<'l, '_> {
     /// The next one; none behind the last, and where it is not worth while to go on.
     fn next(&mut self, sink: &impl Sink) -> Result<Option<NextBlock<'l>>> {
         loop {
-            let current = self.current.take();
-            let current = match current {
-                Some(current) => Some(current),
-                None => self.next_list(sink)?,
-            };
+            let current = self.current.take().or_else(|| self.next_list(sink));
             let Some((number, left, how)) = current else {
                 return Ok(None);
             };
@@ -151,31 +147,29 @@ impl<'l> Blocks<'l, '_> {
         }
     }
 
-    fn next_list(&mut self, sink: &impl Sink) -> Result<Option<(u64, u32, Estimate)>> {
+    fn next_list(&mut self, sink: &impl Sink) -> Option<(u64, u32, Estimate)> {
         if self.is_done {
-            return Ok(None);
+            return None;
         }
         if self.ahead.len() <= LISTS_AHEAD {
-            self.look_ahead(sink)?;
+            self.look_ahead(sink);
         }
-        let Some(probe) = self.ahead.pop_front() else {
-            return Ok(None);
-        };
+        let probe = self.ahead.pop_front()?;
         // None behind it reaches further.
         let read = self.scanned.read;
         self.scanned.is_starved = sink.is_starved(read);
         self.is_done =
             self.scanned.is_starved || !may_reach(&probe, self.scale, sink.near_threshold(read));
         if self.is_done {
-            return Ok(None);
+            return None;
         }
         let list = probe.list;
         let how = self.scale.of(&probe);
-        Ok(Some((u64::from(list.first_block), list.rows, how)))
+        Some((u64::from(list.first_block), list.rows, how))
     }
 
     /// Asks for lists until there are [`LISTS_AHEAD`] behind the next that many.
-    fn look_ahead(&mut self, sink: &impl Sink) -> Result<()> {
+    fn look_ahead(&mut self, sink: &impl Sink) {
         let known = self.ahead.len();
         while self.ahead.len() < 2 * LISTS_AHEAD
             && let Some(probe) = self.probes.next()
@@ -190,7 +184,10 @@ impl<'l> Blocks<'l, '_> {
             for Probe { list, .. } in self.ahead.range(known..) {
                 let mut left = list.rows;
                 for number in (u64::from(list.first_block)..).take(list.blocks() as usize) {
-                    let block = self.cursor_ahead.from(number)?;
+                    // What is wrong with a block is said when it is read.
+                    let Ok(block) = self.cursor_ahead.from(number) else {
+                        break;
+                    };
                     if let Some(block) = StoredBlock::of(block, self.lists.dim()) {
                         block.prefetch_rows(left.min(BLOCK_ROWS as u32));
                     }
@@ -198,7 +195,6 @@ impl<'l> Blocks<'l, '_> {
                 }
             }
         }
-        Ok(())
     }
 }
 
