@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+pub(crate) mod bitset;
 mod cell_range;
 mod metric;
 mod name_pattern;

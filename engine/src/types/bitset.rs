@@ -1,4 +1,4 @@
-//! A set of rows as one bit per row, the form in which both indexes test rows.
+//! A set of rows as one bit per row, the form in which indexes test rows and filters collect them.
 
 use std::ops::Range;
 

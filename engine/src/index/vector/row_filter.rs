@@ -3,7 +3,7 @@
 use roaring::RoaringBitmap;
 
 use crate::error::{Error, Result};
-use crate::index::bitset::{BitSet, STRETCH_ROWS};
+use crate::types::bitset::{BitSet, STRETCH_ROWS};
 
 /// Which rows of a segment may answer.
 #[derive(Debug)]

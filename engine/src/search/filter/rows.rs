@@ -5,10 +5,10 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{Catalog, DirectoryEntry, Segment};
 use crate::error::Result;
-use crate::index::bitset::BitSet;
 use crate::resolve::GlobMatcher;
 use crate::search::sources::{Source, Sources};
 use crate::store::facets::{self, Facet};
+use crate::types::bitset::BitSet;
 
 /// The rows that pass, one bitmap a segment in the order of the catalog; `None`: all rows pass.
 pub(crate) type Rows = Option<Vec<RoaringBitmap>>;

@@ -3,9 +3,9 @@
 use roaring::RoaringBitmap;
 
 use crate::error::Result;
-use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
+use crate::types::bitset::BitSet;
 
 /// Seeking a row costs about as much as reading this many postings in order.
 const SEEK_COST: u64 = 32;

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::kernels;
 use crate::error::Result;
-use crate::index::bitset::BitSet;
 use crate::index::keyword::bm25::Bm25Weight;
 use crate::index::keyword::postings::cursor::Cursor;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 use crate::index::keyword::postings::fieldnorms::FieldNormReader;
 use crate::index::keyword::postings::skip_reader::{BlockPosition, SkipReader};
+use crate::types::bitset::BitSet;
 
 /// One term of a query in one segment.
 #[derive(Debug)]

@@ -17,8 +17,8 @@ use std::collections::BinaryHeap;
 use super::kernels;
 use super::term_scorer::{TermScorer, TermScorers};
 use crate::error::Result;
-use crate::index::bitset::BitSet;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
+use crate::types::bitset::BitSet;
 
 /// Rows of a window: its sums take 16 KB, half of a usual L1 cache.
 const WINDOW_ROWS: u32 = 4096;
