@@ -113,16 +113,16 @@ impl<'r, 'q> Window<'r, 'q> {
                 *place = product;
             }
         })?;
-        let rows = self
-            .runs
-            .iter()
-            .flat_map(|run| run.first..run.first + run.rows);
-        for (row, product) in rows.zip(&self.products) {
-            let key = self
-                .reader
-                .key(self.norms.as_mut(), self.query, row, *product)?;
+        let mut products = self.products.iter();
+        for run in &self.runs {
             // Rows are offered in ascending order.
-            top.offer(key, row);
+            for (row, product) in (run.first..run.first + run.rows).zip(products.by_ref()) {
+                let norms = self.norms.as_mut();
+                let key = self.reader.key(norms, self.query, row, *product)?;
+                if key > top.threshold() {
+                    top.offer(key, row);
+                }
+            }
         }
         self.runs.clear();
         self.rows = 0;
