@@ -65,6 +65,8 @@ pub(super) struct Candidates {
     last: Rank,
     /// Of the last of the rows that are near, whose candidates are looked for.
     near: Rank,
+    /// So many rows are found first, however near they are.
+    least: usize,
     /// Rows of each sum from the threshold up.
     counts: Vec<u32>,
     /// Rows that reached the threshold when they were offered.
@@ -94,15 +96,17 @@ impl Candidates {
         Candidates {
             last,
             near: last,
+            least: 0,
             counts: vec![0; most + 1],
             rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
             trim_at: wanted.saturating_mul(4),
         }
     }
 
-    /// The same candidates, where `near` of them are to be the nearest rows.
-    pub(super) fn with_near(mut self, near: usize) -> Candidates {
+    /// The same candidates, of which there are to be `least`, `near` of them the nearest rows.
+    pub(super) fn with_near(mut self, near: usize, least: usize) -> Candidates {
         self.near.wanted = near.clamp(1, self.last.wanted);
+        self.least = least.min(self.last.wanted);
         self
     }
 
@@ -112,9 +116,11 @@ impl Candidates {
         self.last.threshold
     }
 
-    /// What rows must reach to be among the best that are near; `None` before there are as many.
+    /// What rows must reach to be among the best that are near; `None` before there are as many, and as many as are to
+    /// be found.
     pub(super) fn near_threshold(&self) -> Option<u16> {
-        self.near.is_full().then_some(self.near.threshold)
+        let is_enough = self.near.is_full() && self.last.reached >= self.least;
+        is_enough.then_some(self.near.threshold)
     }
 
     /// Offers rows of a block whose sums reach the threshold.

@@ -32,14 +32,15 @@ const LEAST_ROWS: u64 = 8;
 /// that may answer lie anywhere.
 const STARVED: u64 = 4;
 
-/// The candidates of each query: the best `wanted` of the lists that may hold one of the `near` nearest.
+/// The candidates of each query: the best `wanted` of the lists that may hold one of the `near` nearest, `k` at least
+/// where as many may answer.
 ///
 /// # Errors
 /// [`Error::Damaged`].
 pub(super) fn find_candidates(
     segments: &Segments<'_>,
     queries: &[Query],
-    (wanted, near): (usize, usize),
+    (wanted, near, k): (usize, usize, usize),
     effort: &Effort,
 ) -> Result<Vec<Found>> {
     // Of others nothing is read.
@@ -65,10 +66,12 @@ pub(super) fn find_candidates(
     } else {
         expected.saturating_mul(STARVED)
     };
+    let enough = usize::try_from(allowed_rows).map_or(k, |allowed| k.min(allowed));
     let mut all = Vec::with_capacity(queries.len());
     for (query, chosen) in queries.iter().zip(&mut chosen) {
         let scale = EstimateScale::new(query, chosen.iter());
-        let mut candidates = Candidates::up_to(usize::from(LEVELS), wanted, 0).with_near(near);
+        let mut candidates =
+            Candidates::up_to(usize::from(LEVELS), wanted, 0).with_near(near, enough);
         let least = LEAST_ROWS.saturating_mul(wanted as u64);
         let (mut read, mut is_starved) = (0, false);
         for ((segment, reader, filter), probes) in searched().zip(chosen) {

@@ -58,7 +58,7 @@ pub(super) fn scan(
         let share = segments.rows as f64 / segments.all_rows().max(1) as f64;
         let near = k.max(MIN_CANDIDATES) as f64 * share.max(LEAST_NEAR);
         let near = (near.ceil() as usize).max(1);
-        of_lists = lists::find_candidates(segments, queries, (wanted, near), effort)?;
+        of_lists = lists::find_candidates(segments, queries, (wanted, near, k), effort)?;
     }
     let mut of_lists = of_lists.into_iter();
     let mut all = Vec::with_capacity(queries.len());

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 
+use super::candidates::Candidates;
 use super::effort::oversample;
 use super::rescoring::SAMPLED_EVERY;
 use super::search::{Scan, ScanStats, knn, knn_batch, knn_with_stats};
@@ -33,6 +34,17 @@ fn some(count: u32, share: u64, run: u32, seed: u64) -> RoaringBitmap {
     (0..count)
         .filter(|row| random(*row) % 100 < share)
         .collect()
+}
+
+#[test]
+fn nearness_is_known_once_there_are_enough_rows() {
+    let mut candidates = Candidates::up_to(100, 8, 0).with_near(2, 5);
+    // A threshold is raised only as far as it must be: 6, between the sums of the second and the third.
+    let sums: [u16; BLOCK_ROWS] = std::array::from_fn(|at| at as u16);
+    for (rows, near) in [(0b11_0000, None), (0b11_0000_0000, None), (0b1, Some(6))] {
+        candidates.offer(0, rows, &sums, |bit| bit);
+        assert_eq!(candidates.near_threshold(), near);
+    }
 }
 
 /// The rows of one file, split into segments at some places.

@@ -66,7 +66,6 @@ pub fn scan(
         probes,
         scale,
         ahead: VecDeque::with_capacity(2 * LISTS_AHEAD),
-        asked: 0,
         is_done: false,
         current: None,
         scanned: Scanned::default(),
@@ -116,8 +115,6 @@ struct Blocks<'l, 'p> {
     scale: &'p EstimateScale,
     /// Lists that are read next, and were asked for.
     ahead: VecDeque<Probe>,
-    /// Rows of these and of the lists before.
-    asked: u64,
     /// Whether no further list is read.
     is_done: bool,
     /// Of the list that is being read: its next block, the rows that are left, and how they are estimated.
@@ -173,9 +170,8 @@ impl<'l> Blocks<'l, '_> {
         let known = self.ahead.len();
         while self.ahead.len() < 2 * LISTS_AHEAD
             && let Some(probe) = self.probes.next()
-            && may_reach(&probe, self.scale, sink.near_threshold(self.asked))
+            && may_reach(&probe, self.scale, sink.near_threshold(self.scanned.read))
         {
-            self.asked += u64::from(probe.list.rows);
             self.ahead.push_back(probe);
         }
         let new = self.ahead.range(known..);
