@@ -269,15 +269,45 @@ impl Compiled {
     /// Compiles the glob. No glob within the limits fails here; `Glob::compile_matcher` would panic if one
     /// did. A set of globs would take twice the time for a name: it first looks for its extension and the like.
     fn compiled(&self) -> Option<Regex> {
-        let syntax = syntax::Config::new().utf8(false).dot_matches_new_line(true);
+        let syntax = syntax::Config::new().dot_matches_new_line(true);
         let config = Regex::config()
-            .utf8_empty(false)
             .nfa_size_limit(Some(REGEX_LIMIT_BYTES))
             .hybrid_cache_capacity(REGEX_LIMIT_BYTES);
         let mut builder = Regex::builder();
         builder.syntax(syntax).configure(config);
-        builder.build(self.glob.regex()).ok()
+        builder.build(&of_characters(self.glob.regex())?).ok()
     }
+}
+
+/// A regular expression of globset, which is one of bytes, as one of characters: in that of globset `?` is a byte,
+/// and `[ö]` any byte of `ö`. It writes the bytes of other characters than those of ASCII as `\xc3`; together they
+/// are text, as the glob was. `None` for another form.
+fn of_characters(regex: &str) -> Option<String> {
+    let mut rest = regex.strip_prefix("(?-u)")?;
+    let mut text = String::with_capacity(rest.len());
+    while let Some(at) = rest.find('\\') {
+        let (before, escaped) = rest.split_at_checked(at)?;
+        text.push_str(before);
+        rest = escaped;
+        let mut bytes = Vec::new();
+        while let Some((byte, after)) = rest
+            .strip_prefix("\\x")
+            .and_then(|digits| digits.split_at_checked(2))
+        {
+            bytes.push(u8::from_str_radix(byte, 16).ok()?);
+            rest = after;
+        }
+        text.push_str(std::str::from_utf8(&bytes).ok()?);
+        if bytes.is_empty() {
+            // A backslash and what it escapes.
+            let end = 1 + rest.chars().nth(1)?.len_utf8();
+            let (pair, after) = rest.split_at_checked(end)?;
+            text.push_str(pair);
+            rest = after;
+        }
+    }
+    text.push_str(rest);
+    Some(text)
 }
 
 /// The folders above a path, innermost first.
@@ -325,10 +355,60 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_question_mark_and_a_class_are_characters() {
+        let glob = |glob: &str, text: &str| Compiled::new(glob).unwrap().is_match(text);
+        for (pattern, text) in [
+            ("?", "\u{dc}"),
+            ("docs/?/[\u{e4}\u{f6}].md", "docs/\u{dc}/\u{e4}.md"),
+            ("??/\u{8a9e}.*", "\u{65e5}\u{672c}/\u{8a9e}.md"),
+            ("[\u{e0}-\u{ef}]x", "\u{e4}x"),
+            ("[!a]", "\u{fc}"),
+            ("\u{fc}\\?*", "\u{fc}?\u{1f600}"),
+            ("a\\\\xc3?", "a\\xc3\u{e4}"),
+        ] {
+            assert!(glob(pattern, text), "{pattern} {text}");
+        }
+        for (pattern, text) in [
+            ("[\u{f6}]*", "\u{fc}x"),
+            ("?", "ab"),
+            ("??", "\u{fc}"),
+            ("[\u{e0}-\u{ef}]", "\u{f6}"),
+            ("?", "/"),
+        ] {
+            assert!(!glob(pattern, text), "{pattern} {text}");
+        }
+    }
+
     fn piece() -> impl Strategy<Value = String> {
         let common = prop::sample::select(vec![
-            "a", "b", "ab", ".", "*", "**", "?", "/", "/", "/**/", "**/", "/**", "{a,b}",
-            "{a/b,c}", "{", ",", "}", "[ab]", "[a-c]", "[!a]", "[.-a]", "[-a]", "[", "]", "\\",
+            "a",
+            "b",
+            "ab",
+            ".",
+            "*",
+            "**",
+            "?",
+            "/",
+            "/",
+            "/**/",
+            "**/",
+            "/**",
+            "{a,b}",
+            "{a/b,c}",
+            "{",
+            ",",
+            "}",
+            "[ab]",
+            "[a-c]",
+            "\u{e4}",
+            "[\u{e4}b]",
+            "[!a]",
+            "[.-a]",
+            "[-a]",
+            "[",
+            "]",
+            "\\",
         ]);
         common.prop_map(str::to_owned)
     }
@@ -339,7 +419,7 @@ mod tests {
         #[test]
         fn parts_match_what_the_whole_does(
             pieces in prop::collection::vec(piece(), 1..7),
-            paths in prop::collection::vec("([abc.]{1,3}/){0,3}[abc.]{1,3}", 24),
+            paths in prop::collection::vec("([abc.\u{e4}]{1,3}/){0,3}[abc.\u{e4}]{1,3}", 24),
         ) {
             let glob = pieces.concat();
             let Ok(whole) = Compiled::new(&glob) else {
