@@ -303,6 +303,42 @@ fn frames_of_groups_are_no_bombs() {
     assert!(error.contains("too long"), "{error}");
 }
 
+/// Two groups of one symbol each, with 200 000 labels that are all different: compared with each other they would
+/// keep a reader busy for minutes, and a hundred times as many for days.
+#[test]
+fn labels_of_groups_are_not_compared_with_each_other() {
+    let (_folder, path) = file();
+    let bytes = std::fs::read(&path).expect("bytes");
+    let document = groups(&path)[0].0 >> 32;
+    let count = 200_000_u32;
+    let group = |first: u32| {
+        // No holders, no number, a bit; one symbol.
+        let mut body = vec![0, 0, 0, 1];
+        body.extend(length(count as usize));
+        for label in first..first + count {
+            body.extend([SymbolKind::Function as u8, 6]);
+            body.extend(format!("{label:06}").bytes());
+        }
+        // Its ten columns, the first of which is the label.
+        body.extend([0; 10]);
+        [&[1, 0], &*length(body.len()), &body].concat()
+    };
+    let forged = forge(&bytes, |_, transaction| {
+        transaction
+            .put("symbols", Key::U64(document), &[3, 2, 1, 0, 0, 1, 0, 0])
+            .expect("a row");
+        for at in 0..2 {
+            let key = Key::U64(document << 32 | u64::from(at));
+            transaction
+                .put("symbol_groups", key, &group(at * count))
+                .expect("a row");
+        }
+    });
+    let kb = Kb::from_bytes(forged).expect("it opens");
+    let error = kb.outline("a.py").expect_err("it is refused").to_string();
+    assert!(error.contains("no name"), "{error}");
+}
+
 /// The row of a group whose body is these bytes and so many times 128 KiB of the letter a: a frame with one raw block
 /// and blocks of one repeated byte.
 fn bomb(body: &[u8], blocks: usize) -> Vec<u8> {

@@ -106,7 +106,9 @@ impl StoredSymbols {
         let names = u32::try_from(self.names.len()).map_err(too_many)?;
         self.names.push_str(&group.names);
         u32::try_from(self.names.len()).map_err(too_many)?;
-        let labels: Vec<u32> = group.labels.iter().map(|it| self.label_of(it)).collect();
+        // Of a label that both have there are two then: to look for each would take a file of nothing but labels days.
+        let labels = u32::try_from(self.labels.len()).map_err(too_many)?;
+        self.labels.extend_from_slice(&group.labels);
         let entries = group.entries.get(copies..).unwrap_or_default();
         self.entries.reserve(entries.len());
         for entry in entries {
@@ -118,7 +120,7 @@ impl StoredSymbols {
                 }
             });
             self.entries.push(Entry {
-                label: labels.get(entry.label as usize).copied().unwrap_or(0),
+                label: entry.label.saturating_add(labels),
                 name_start: entry.name_start.saturating_add(names),
                 name_end: entry.name_end.saturating_add(names),
                 spans: SymbolSpans {
@@ -128,17 +130,6 @@ impl StoredSymbols {
             });
         }
         Ok(())
-    }
-
-    /// The number of a label, which it gets where it has none.
-    fn label_of(&mut self, label: &(SymbolKind, String)) -> u32 {
-        let number = self.labels.iter().position(|known| known == label);
-        let number = number.unwrap_or_else(|| {
-            self.labels.push(label.clone());
-            self.labels.len() - 1
-        });
-        // A list has fewer labels than symbols.
-        u32::try_from(number).unwrap_or(u32::MAX)
     }
 }
 
