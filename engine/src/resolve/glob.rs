@@ -49,6 +49,19 @@ fn check_limits(glob: &str) -> std::result::Result<(), String> {
     Ok(())
 }
 
+/// A glob without the `/` or `./` that says that it begins at the top, and whether there was one. All of `/`, `.` and
+/// an empty one is the top, and what is below it.
+fn from_top(glob: &str) -> (&str, bool) {
+    let mut rest = glob;
+    while let Some(behind) = rest.strip_prefix("./").or_else(|| rest.strip_prefix('/')) {
+        rest = behind;
+    }
+    match rest {
+        "" | "." => ("**", true),
+        _ => (rest, rest.len() < glob.len()),
+    }
+}
+
 /// A set of globs over paths. Thousands of them cost little more than one: names and folders without a
 /// pattern are looked up, and a glob is tried only on paths in the folder that it begins with.
 #[derive(Debug, Default)]
@@ -80,16 +93,17 @@ impl Globs {
         let distinct: FxHashSet<&String> = globs.iter().collect();
         for glob in distinct {
             check_limits(glob).map_err(|reason| invalid_glob(glob, &reason))?;
-            let given: String = glob.trim_start_matches("./").nfc().collect();
+            let (given, is_from_top) = from_top(glob);
+            let given: String = given.nfc().collect();
             let folder = given.trim_end_matches('/');
             if !folder.contains(META) {
-                if !folder.contains('/') {
+                if !folder.contains('/') && !is_from_top {
                     all.names.insert(folder.to_owned());
                 }
                 all.paths.insert(folder.to_owned());
                 continue;
             }
-            let added = all.add_pattern(&given);
+            let added = all.add_pattern(&given, is_from_top);
             added.map_err(|error| invalid_glob(glob, error.kind()))?;
         }
         Ok(all)
@@ -105,16 +119,20 @@ impl Globs {
     }
 
     /// One glob with a pattern.
-    fn of_pattern(glob: &str) -> std::result::Result<Globs, globset::Error> {
+    fn of_pattern(glob: &str, is_from_top: bool) -> std::result::Result<Globs, globset::Error> {
         let mut one = Globs::default();
-        one.add_pattern(glob)?;
+        one.add_pattern(glob, is_from_top)?;
         Ok(one)
     }
 
-    fn add_pattern(&mut self, glob: &str) -> std::result::Result<(), globset::Error> {
+    fn add_pattern(
+        &mut self,
+        glob: &str,
+        is_from_top: bool,
+    ) -> std::result::Result<(), globset::Error> {
         let before = glob.split(META).next().unwrap_or_default();
         let begins = before.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let pattern = Pattern::new(&with_depth(glob))?;
+        let pattern = Pattern::new(&with_depth(glob, is_from_top))?;
         match begins {
             "" => self.anywhere.push(pattern),
             begins => {
@@ -213,9 +231,10 @@ impl GlobMatcher<'_> {
 
 /// The glob over whole paths for a glob with a pattern: one without `/` matches names at any depth, one
 /// that ends with `/` everything below.
-fn with_depth(glob: &str) -> String {
+fn with_depth(glob: &str, is_from_top: bool) -> String {
     let folder = glob.trim_end_matches('/');
-    let depth = if folder.contains('/') { "" } else { "**/" };
+    let is_at_one_depth = is_from_top || folder.contains('/');
+    let depth = if is_at_one_depth { "" } else { "**/" };
     let below = if glob.ends_with('/') { "/**" } else { "" };
     format!("{depth}{folder}{below}")
 }
@@ -240,18 +259,23 @@ impl PathOperand {
     /// For the text after `path:`. Warns when it is a glob that exceeds a limit, which is matched as plain
     /// text.
     pub(crate) fn new(text: &str, warnings: &mut Vec<String>) -> PathOperand {
-        let given: String = text.trim_start_matches("./").nfc().collect();
+        let given: String = text.nfc().collect();
         if given.contains(['*', '?', '[', '{']) {
-            if let Err(reason) = check_limits(text) {
+            let limits = check_limits(text);
+            let is_within = limits.is_ok();
+            if let Err(reason) = limits {
                 warnings.push(format!(
                     "path:{:?} was matched as plain text, not as a glob: {reason}",
                     abbreviate(text)
                 ));
-            } else if let Ok(globs) = Globs::of_pattern(&given) {
+            }
+            let (of_glob, is_from_top) = from_top(&given);
+            if is_within && let Ok(globs) = Globs::of_pattern(of_glob, is_from_top) {
                 return PathOperand::Glob(globs);
             }
         }
-        let part = Finder::new(&given.to_lowercase()).into_owned();
+        let part = given.trim_start_matches("./").to_lowercase();
+        let part = Finder::new(&part).into_owned();
         let path = String::new();
         PathOperand::Part(PathPart { part, path })
     }
@@ -325,6 +349,24 @@ mod tests {
     }
 
     #[test]
+    fn a_glob_may_begin_at_the_top() {
+        for top in ["/", "./", "././"] {
+            let glob = |rest: &str| [top, rest].concat();
+            assert!(matches(&glob("docs/**"), "docs/a/b.md"), "{top}");
+            assert!(!matches(&glob("docs/**"), "a/docs/b.md"), "{top}");
+            assert!(matches(&glob("*.md"), "a.md"), "{top}");
+            assert!(!matches(&glob("*.md"), "docs/a.md"), "{top}");
+            assert!(matches(&glob("a.md"), "a.md"), "{top}");
+            assert!(!matches(&glob("a.md"), "docs/a.md"), "{top}");
+            assert!(matches(&glob("docs"), "docs/a/b.md"), "{top}");
+        }
+        for top in ["", ".", "/", "./", "/."] {
+            assert!(matches(top, "a.md"), "{top:?}");
+            assert!(matches(top, "docs/a/b.md"), "{top:?}");
+        }
+    }
+
+    #[test]
     fn a_glob_that_does_not_parse_is_refused_by_name() {
         let error = Globs::new(&["src/[".to_owned()]).unwrap_err();
         assert_eq!(error.code(), "INVALID_ARGUMENT");
@@ -382,7 +424,7 @@ mod tests {
             (&long, GLOB_LIMIT_BYTES),
         ] {
             let glob = make(limit);
-            let pattern = Pattern::new(&with_depth(&glob)).unwrap();
+            let pattern = Pattern::new(&with_depth(&glob, false)).unwrap();
             assert!(pattern.compiles(), "{glob:.30}");
             let error = Globs::new(&[make(limit + 1)]).unwrap_err().to_string();
             assert!(error.contains(&limit.to_string()), "{error}");
