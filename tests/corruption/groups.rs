@@ -303,8 +303,8 @@ fn frames_of_groups_are_no_bombs() {
     assert!(error.contains("too long"), "{error}");
 }
 
-/// Two groups of one symbol each, with 200 000 labels that are all different: compared with each other they would
-/// keep a reader busy for minutes, and a hundred times as many for days.
+/// Two groups with 200 000 symbols and as many labels each, which are all different: compared with each other they
+/// would keep a reader busy for minutes, and those of the largest groups for hours.
 #[test]
 fn labels_of_groups_are_not_compared_with_each_other() {
     let (_folder, path) = file();
@@ -312,20 +312,24 @@ fn labels_of_groups_are_not_compared_with_each_other() {
     let document = groups(&path)[0].0 >> 32;
     let count = 200_000_u32;
     let group = |first: u32| {
-        // No holders, no number, a bit; one symbol.
-        let mut body = vec![0, 0, 0, 1];
+        // No holders, no number, a bit for each symbol.
+        let mut body = vec![0; 2 + count as usize / 8];
+        body.extend(length(count as usize));
         body.extend(length(count as usize));
         for label in first..first + count {
             body.extend([SymbolKind::Function as u8, 6]);
             body.extend(format!("{label:06}").bytes());
         }
-        // Its ten columns, the first of which is the label.
-        body.extend([0; 10]);
+        // Ten columns, and what stands between names.
+        body.resize(body.len() + 10 * count as usize, 0);
+        body.resize(body.len() + count as usize - 1, 0xff);
         [&[1, 0], &*length(body.len()), &body].concat()
     };
+    let in_row = [&length(count as usize)[..], &[0, 0]].concat();
+    let row = [&[3, 2][..], &in_row, &in_row].concat();
     let forged = forge(&bytes, |_, transaction| {
         transaction
-            .put("symbols", Key::U64(document), &[3, 2, 1, 0, 0, 1, 0, 0])
+            .put("symbols", Key::U64(document), &row)
             .expect("a row");
         for at in 0..2 {
             let key = Key::U64(document << 32 | u64::from(at));
@@ -337,6 +341,72 @@ fn labels_of_groups_are_not_compared_with_each_other() {
     let kb = Kb::from_bytes(forged).expect("it opens");
     let error = kb.outline("a.py").expect_err("it is refused").to_string();
     assert!(error.contains("no name"), "{error}");
+}
+
+/// A row of symbols that cannot be read is named once, and does not hide groups that no row refers to.
+#[test]
+fn a_damaged_row_hides_no_groups_behind_it() {
+    let (_folder, path) = file();
+    let bytes = std::fs::read(&path).expect("bytes");
+    let document = groups(&path)[0].0 >> 32;
+    let forged = forge(&bytes, |_, transaction| {
+        let mut put = |table: &str, key: u64, row: &[u8]| {
+            transaction.put(table, Key::U64(key), row).expect("a row");
+        };
+        put("symbols", document, &[3, 2, 1]);
+        put("symbol_groups", (document + 7) << 32, &[1, 0, 0]);
+    });
+    let kb = Kb::from_bytes(forged).expect("it opens");
+    let problems = problems(&kb);
+    let named = |what: &str| problems.iter().filter(|it| it.contains(what)).count();
+    assert_eq!(named("symbols is cut off"), 1, "{problems:?}");
+    assert_eq!(named("cannot be read in groups"), 0, "{problems:?}");
+    let orphan = format!("group 0 of document {}", document + 7);
+    assert_eq!(named(&orphan), 1, "{problems:?}");
+}
+
+/// Groups behind one that is lost go with their document.
+#[test]
+fn a_document_with_a_lost_group_leaves_none() {
+    let (_folder, path) = file();
+    let bytes = std::fs::read(&path).expect("bytes");
+    let lost = groups(&path)[0].0;
+    let forged = forge(&bytes, |_, transaction| {
+        assert!(
+            transaction
+                .remove("symbol_groups", Key::U64(lost))
+                .expect("a row")
+        );
+    });
+    std::fs::write(&path, forged).expect("written");
+    assert!(!groups(&path).is_empty());
+    let mut writer = KbWriter::open(&path).expect("writer");
+    writer.remove("a.py").expect("removed");
+    writer.commit().expect("commit");
+    drop(writer);
+    assert!(groups(&path).is_empty());
+}
+
+/// A document without text has no symbols.
+#[test]
+fn symbols_without_text_are_found() {
+    let (_folder, path) = file();
+    let mut writer = KbWriter::open(&path).expect("writer");
+    writer.add_bytes("c.py", b"").expect("document");
+    writer.commit().expect("commit");
+    drop(writer);
+    let bytes = std::fs::read(&path).expect("bytes");
+    let forged = forge(&bytes, |_, transaction| {
+        let programs =
+            (1..=2).find_map(|id| transaction.get("symbols", Key::U64(id)).expect("a row"));
+        let row = programs.expect("a program");
+        transaction
+            .put("symbols", Key::U64(3), &row)
+            .expect("a row");
+    });
+    let kb = Kb::from_bytes(forged).expect("it opens");
+    let problems = problems(&kb).join("; ");
+    assert!(problems.contains("c.py"), "{problems}");
 }
 
 /// The row of a group whose body is these bytes and so many times 128 KiB of the letter a: a frame with one raw block
@@ -365,7 +435,8 @@ fn bomb(body: &[u8], blocks: usize) -> Vec<u8> {
     row
 }
 
-fn length(bytes: usize) -> Vec<u8> {
-    let low = (bytes & 0x7f) as u8 | 0x80;
-    vec![low, (bytes >> 7) as u8 & 0x7f | 0x80, (bytes >> 14) as u8]
+/// Up to 28 bits.
+fn length(number: usize) -> Vec<u8> {
+    let bits = |shift: usize| (number >> shift) as u8 & 0x7f;
+    vec![bits(0) | 0x80, bits(7) | 0x80, bits(14) | 0x80, bits(21)]
 }

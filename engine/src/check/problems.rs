@@ -12,10 +12,11 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Notes a problem, unless there are enough of them.
+    /// Notes a problem, unless it is noted already, as what two checks read is, or there are enough of them.
     pub(super) fn add(&mut self, what: impl Into<String>) {
-        if !self.is_full() {
-            self.list.push(what.into());
+        let what = what.into();
+        if !self.is_full() && !self.list.contains(&what) {
+            self.list.push(what);
         }
     }
 
@@ -64,6 +65,7 @@ mod tests {
         assert_eq!(problems.unless_damaged(place, Ok(7)).unwrap(), Some(7));
         let damaged: Result<u8> = Err(Error::damaged("a row"));
         assert_eq!(problems.unless_damaged(place, damaged).unwrap(), None);
+        problems.add("segment 1: a row");
         let changed: Result<u8> = Err(Error::SnapshotExpired);
         assert!(problems.unless_damaged(place, changed).is_err());
         assert_eq!(problems.into_list(), ["segment 1: a row"]);

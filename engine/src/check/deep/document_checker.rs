@@ -10,7 +10,7 @@ use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
@@ -87,10 +87,12 @@ impl DocumentChecker {
             headings = problems.unless_damaged(place, read)?.unwrap_or_default();
             let table = &context.catalog.symbols;
             let read = table.get(context.snapshot, id, record.text_bytes);
-            symbols = problems.unless_damaged(place, read)?.unwrap_or_default();
-            let read = table.fault_of_groups(context.snapshot, id, &symbols);
-            if let Some(fault) = problems.unless_damaged(place, read)?.flatten() {
-                problems.add(format!("{}: {fault}", place()));
+            if let Some(read) = problems.unless_damaged(place, read)? {
+                symbols = read;
+                let read = table.fault_of_groups(context.snapshot, id, &symbols);
+                if let Some(fault) = problems.unless_damaged(place, read)?.flatten() {
+                    problems.add(format!("{}: {fault}", place()));
+                }
             }
             if headings.iter().any(|heading| heading.symbol.is_none()) && !symbols.is_empty() {
                 problems.add(format!("{}: it has headings beside symbols", place()));
@@ -446,11 +448,11 @@ impl DocumentChecker {
     }
 }
 
-/// What is wrong with the parts of a document without text.
+/// What is wrong with the parts and symbols of a document without text.
 ///
 /// # Errors
 /// Those that tell nothing about the file.
-pub(super) fn check_parts_without_text(
+pub(super) fn check_without_text(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     id: DocumentId,
@@ -461,6 +463,11 @@ pub(super) fn check_parts_without_text(
     let parts = problems.unless_damaged(|| place.to_owned(), read)?;
     if let Some(fault) = part::fault_of_lines(&parts.unwrap_or_default(), 0) {
         problems.add(format!("{place}: {fault}"));
+    }
+    let read = catalog.symbols.stored(snapshot, id, 0);
+    let symbols = problems.unless_damaged(|| place.to_owned(), read)?;
+    if symbols.is_some_and(|symbols| !symbols.is_empty()) {
+        problems.add(format!("{place}: it has symbols and no text"));
     }
     Ok(())
 }
@@ -495,7 +502,12 @@ pub(super) fn check_outlines(
     let unknown = unknown_keys(snapshot, name, 0, problems, |key| {
         let (id, group) = symbols::owner_of(key);
         if met.0 != id {
-            met = (id, catalog.symbols.groups(snapshot, id)?);
+            // Of a row that cannot be read, which was noted with its document, they may be.
+            let groups = match catalog.symbols.groups(snapshot, id) {
+                Err(Error::Damaged { .. } | Error::FormatUnsupported { .. }) => usize::MAX,
+                groups => groups?,
+            };
+            met = (id, groups);
         }
         Ok((group as usize) < met.1)
     })?;

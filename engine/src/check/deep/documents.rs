@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
 use crate::check::deep::context::Totals;
-use crate::check::deep::document_checker::check_parts_without_text;
+use crate::check::deep::document_checker::check_without_text;
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
@@ -143,7 +143,7 @@ impl Lookup<'_, '_> {
         self.check_record(&place, &record);
         if record.rows == 0 {
             let (snapshot, catalog) = (self.snapshot, self.catalog);
-            check_parts_without_text(snapshot, catalog, id, &place, self.problems)?;
+            check_without_text(snapshot, catalog, id, &place, self.problems)?;
         }
         self.add(id, &record);
         Ok(self.go_on())

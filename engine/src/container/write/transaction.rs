@@ -1,5 +1,7 @@
 //! The changes of one commit: keys and values, whole tables, extents.
 
+use std::ops::RangeInclusive;
+
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::container::layout::column::{ColumnId, ColumnRecord, ExtentSink, MAX_ITEM_BYTES};
@@ -98,6 +100,19 @@ impl Transaction<'_> {
                 Some(end) => table.retain_in::<&[u8], _>(first..end, |_, _| false),
                 None => table.retain_in::<&[u8], _>(first.., |_, _| false),
             };
+            removed.map_err(from_redb)
+        })
+    }
+
+    /// Removes all keys, which are numbers, of a range.
+    ///
+    /// # Errors
+    /// [`Error::Storage`], [`Error::Damaged`].
+    pub fn remove_numbers(&mut self, table: &str, keys: RangeInclusive<u64>) -> Result<()> {
+        let definition = TableDefinition::<u64, &[u8]>::new(table);
+        self.run(|changes| {
+            let mut table = changes.open_table(definition).map_err(from_redb)?;
+            let removed = table.retain_in(keys, |_, _| false);
             removed.map_err(from_redb)
         })
     }

@@ -182,18 +182,15 @@ impl SymbolsWriter {
 /// Removes the symbols of a document.
 #[cfg(feature = "ingest")]
 pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
-    let key = u64::from(id.0);
-    let Some(row) = transaction.get(tables::SYMBOLS, Key::U64(key))? else {
+    let key = Key::U64(u64::from(id.0));
+    let Some(row) = transaction.get(tables::SYMBOLS, key)? else {
         return Ok(());
     };
-    transaction.remove(tables::SYMBOLS, Key::U64(key))?;
+    transaction.remove(tables::SYMBOLS, key)?;
     if row.first() == Some(&record::DIVIDED_VERSION) {
-        for number in 0u32.. {
-            let key = Key::U64(group_key(id, number));
-            if !transaction.remove(tables::SYMBOL_GROUPS, key)? {
-                break;
-            }
-        }
+        // Also those behind one that is lost.
+        let (first, last) = (group_key(id, 0), group_key(id, u32::MAX));
+        transaction.remove_numbers(tables::SYMBOL_GROUPS, first..=last)?;
     }
     Ok(())
 }

@@ -34,9 +34,13 @@ impl<'s> Labels<'s> {
     }
 }
 
-/// Takes the labels from the front.
-pub(super) fn take_labels(rest: &mut &[u8]) -> Result<Vec<(SymbolKind, String)>> {
+/// Takes the labels of a list of so many symbols from the front. Each is that of a symbol, so there are no more: empty
+/// ones take two bytes of a row, and many more of memory.
+pub(super) fn take_labels(rest: &mut &[u8], symbols: usize) -> Result<Vec<(SymbolKind, String)>> {
     let count = take_number(rest)? as usize;
+    if count > symbols {
+        return Err(damaged("has more labels than symbols"));
+    }
     let mut labels = Vec::new();
     for _ in 0..count {
         let (kind, behind) = rest.split_first().ok_or_else(|| damaged("is cut off"))?;

@@ -148,10 +148,10 @@ fn name_end(name_start: u32, name_bytes: usize) -> u32 {
 pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;
-    let labels = take_labels(&mut rest)?;
     if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
         return Err(damaged("is cut off"));
     }
+    let labels = take_labels(&mut rest, count)?;
     let mut label = take_column(&mut rest, count)?;
     let mut closed = take_column(&mut rest, count)?;
     let mut gaps = take_column(&mut rest, count)?;

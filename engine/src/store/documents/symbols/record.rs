@@ -286,10 +286,10 @@ fn unpack<'d, T>(
 fn decode_flat(body: &[u8]) -> Result<StoredSymbols> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;
-    let labels = take_labels(&mut rest)?;
     if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
         return Err(damaged("is cut off"));
     }
+    let labels = take_labels(&mut rest, count)?;
     let mut label = take_column(&mut rest, count)?;
     let mut closed = take_column(&mut rest, count)?;
     let mut starts = take_column(&mut rest, count)?;

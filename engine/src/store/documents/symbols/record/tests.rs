@@ -156,6 +156,13 @@ fn a_count_that_lies_allocates_nothing() {
     body.extend_from_slice(&[0; 40]);
     assert!(decode_flat(&body).is_err());
     assert!(nested::decode(&body).is_err());
+    // One symbol, and labels without a keyword.
+    let mut body = vec![1, 2, 0, 0, 0, 0];
+    body.extend_from_slice(&[0; 12]);
+    for read in [decode_flat(&body), nested::decode(&body)] {
+        let error = read.unwrap_err().to_string();
+        assert!(error.contains("more labels than symbols"), "{error}");
+    }
 }
 
 #[test]
