@@ -4,8 +4,7 @@ use std::arch::x86_64::*;
 
 use super::dispatch::Kernels;
 use super::layout::{
-    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, keep_best,
-    scale_sums,
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, scale_sums,
 };
 use crate::index::vector::quantise::I4_OFFSET;
 
@@ -277,7 +276,31 @@ unsafe fn scale(
 
 #[target_feature(enable = "avx2")]
 unsafe fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, best: &mut [Best]) {
-    keep_best(products, norms, group, best);
+    let norms = halves(norms);
+    let group = _mm256_set1_epi32(group);
+    for (products, best) in products.iter().zip(best) {
+        let (products, mut score, mut of) =
+            (halves(products), halves(&best.score), halves(&best.group));
+        let lanes = products.into_iter().zip(norms);
+        for ((product, norm), (score, of)) in lanes.zip(score.iter_mut().zip(&mut of)) {
+            let new = _mm256_sub_epi32(_mm256_slli_epi32::<1>(product), norm);
+            let is_nearer = _mm256_cmpgt_epi32(new, *score);
+            *score = _mm256_blendv_epi8(*score, new, is_nearer);
+            *of = _mm256_blendv_epi8(*of, group, is_nearer);
+        }
+        store(score, &mut best.score);
+        store(of, &mut best.group);
+    }
+}
+
+/// Sixteen numbers in two registers.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn halves(numbers: &[i32; LANES]) -> [__m256i; 2] {
+    [0, LANES / 2].map(|at| {
+        // SAFETY: each half is eight numbers, one register.
+        unsafe { load(numbers.as_ptr().add(at).cast()) }
+    })
 }
 
 /// A bit for each number that is at least `threshold`.

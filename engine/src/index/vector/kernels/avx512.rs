@@ -4,8 +4,7 @@ use std::arch::x86_64::*;
 
 use super::dispatch::Kernels;
 use super::layout::{
-    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, keep_best,
-    scale_sums,
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, GROUPS_AT_ONCE, LANES, Lanes, OneQuery, scale_sums,
 };
 use crate::index::vector::quantise::I4_OFFSET;
 
@@ -364,7 +363,26 @@ unsafe fn scale(
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, best: &mut [Best]) {
-    keep_best(products, norms, group, best);
+    // SAFETY: sixteen numbers are one register.
+    let norms = unsafe { load(norms.as_ptr().cast()) };
+    let group = _mm512_set1_epi32(group);
+    for (products, best) in products.iter().zip(best) {
+        // SAFETY: as above, each of them.
+        let (products, score, of) = unsafe {
+            (
+                load(products.as_ptr().cast()),
+                load(best.score.as_ptr().cast()),
+                load(best.group.as_ptr().cast()),
+            )
+        };
+        let new = _mm512_sub_epi32(_mm512_slli_epi32::<1>(products), norms);
+        let is_nearer = _mm512_cmpgt_epi32_mask(new, score);
+        store(
+            _mm512_mask_mov_epi32(score, is_nearer, new),
+            &mut best.score,
+        );
+        store(_mm512_mask_mov_epi32(of, is_nearer, group), &mut best.group);
+    }
 }
 
 /// A bit for each number that is at least `threshold`.

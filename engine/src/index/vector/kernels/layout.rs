@@ -119,26 +119,6 @@ pub(super) fn scale_sums(
     }
 }
 
-/// Notes which of sixteen centroids are nearer to rows than those before; inlined as [`scale_sums`].
-#[inline(always)]
-pub(super) fn keep_best(
-    products: &[[i32; LANES]],
-    norms: &[i32; LANES],
-    group: i32,
-    best: &mut [Best],
-) {
-    for (products, best) in products.iter().zip(best) {
-        let lanes = products.iter().zip(norms);
-        for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group))
-        {
-            let new = 2 * product - norm;
-            let is_nearer = new > *score;
-            *of = if is_nearer { group } else { *of };
-            *score = if is_nearer { new } else { *score };
-        }
-    }
-}
-
 /// A bit for each number that is at least `threshold`.
 pub(super) fn reached(numbers: &[u16; BLOCK_ROWS], threshold: u16) -> u64 {
     let reached = numbers.iter().zip(0..);

@@ -2,7 +2,7 @@
 
 use super::dispatch::Kernels;
 use super::layout::{
-    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, LANES, Lanes, OneQuery, keep_best, reached, scale_sums,
+    BLOCK_ROWS, Best, Estimate, GROUP_BYTES, LANES, Lanes, OneQuery, reached, scale_sums,
 };
 use crate::index::vector::quantise::{I4_OFFSET, nibbles};
 
@@ -97,5 +97,14 @@ pub(super) fn scale(
 }
 
 pub(super) fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, best: &mut [Best]) {
-    keep_best(products, norms, group, best);
+    for (products, best) in products.iter().zip(best) {
+        let lanes = products.iter().zip(norms);
+        for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group))
+        {
+            let new = 2 * product - norm;
+            if new > *score {
+                (*score, *of) = (new, group);
+            }
+        }
+    }
 }
