@@ -4,6 +4,10 @@
 //! it, gave 4 600 queries a second instead of 6 600 on 999 998 rows, whatever their number, and no more on ten
 //! million. The tables and the candidates of one query stay in the cache of a core while its lists are read, and
 //! the best lists, read first, keep most rows of the others from being candidates.
+//!
+//! A list is read whole. Blocks of 64 rows that lie near each other, each with a centroid by which it may be left out,
+//! were no faster: of 4 076 993 rows .074 were read instead of .121 to find .97 of the nearest, in .65 ms instead of
+//! .60, since blocks that lie apart cost more than those of a list, which lie in a row.
 
 use std::collections::VecDeque;
 
