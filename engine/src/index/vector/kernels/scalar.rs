@@ -102,9 +102,9 @@ pub(super) fn best(products: &[[i32; LANES]], norms: &[i32; LANES], group: i32, 
         for ((product, norm), (score, of)) in lanes.zip(best.score.iter_mut().zip(&mut best.group))
         {
             let new = 2 * product - norm;
-            if new > *score {
-                (*score, *of) = (new, group);
-            }
+            let is_nearer = new > *score;
+            *of = if is_nearer { group } else { *of };
+            *score = if is_nearer { new } else { *score };
         }
     }
 }

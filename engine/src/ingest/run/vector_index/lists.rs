@@ -59,8 +59,8 @@ const REUSE_FACTOR: usize = 2;
 
 /// Makes the lists that are missing, and measures those of other models. `base` is the file that `writer` has open.
 ///
-/// Cost: 8 s of processor time for a million rows of 192 dimensions, shared by all cores, half of it for the centroids,
-/// which a file trains once until it is sealed.
+/// Cost: with AVX-512 8 s of processor time for a million rows of 192 dimensions, shared by all cores, half of it for
+/// the centroids, which a file trains once until it is sealed.
 ///
 /// # Errors
 /// [`Error::Damaged`]; what storage and `reporter` say. Nothing was changed then.
