@@ -1,6 +1,7 @@
 //! Documents read back: text, lines, sections, outline.
 
 mod markup;
+mod naming;
 mod parts;
 
 use super::corpus_text;

@@ -8,7 +8,7 @@ use crate::container::MAX_KEY_BYTES;
 use crate::content::CommitView;
 use crate::content::parts::kind_without_parts;
 use crate::error::Result;
-use crate::resolve::{self, Globs, NameMatch};
+use crate::resolve::{self, NameMatch};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
 use crate::types::{Class, DocumentId, Lines, PartKind};
@@ -149,7 +149,7 @@ fn matching_paths(
     lines: Option<&str>,
     limit: usize,
 ) -> Result<(Vec<String>, u64)> {
-    let globs = Globs::new(&[glob.to_owned()])?;
+    let globs = resolve::globs(commit.snapshot, commit.catalog, &[glob.to_owned()])?;
     let mut globs = globs.matcher();
     let (mut paths, mut total) = (Vec::new(), 0);
     commit

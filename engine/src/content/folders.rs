@@ -73,8 +73,10 @@ pub(crate) fn list(
     page: &PageOptions,
 ) -> Result<Paged<Entry>> {
     page.validate()?;
+    let prefix = prefix_of(commit, folder)?;
+    let folder = Some(prefix.trim_end_matches('/')).filter(|folder| !folder.is_empty());
     let scope = PagedCall::List { folder }.scope(commit);
-    let entries = entries(commit, folder)?;
+    let entries = entries(commit, &prefix)?;
     let start = scope.start(page)?;
     let budget = Budget::of_list(page);
     let rest = skip(entries, start).map(Ok);
@@ -85,13 +87,12 @@ pub(crate) fn list(
 }
 
 /// Folders, then documents, directly in a folder, each in the order of path bytes.
-fn entries(commit: CommitView<'_>, folder: Option<&str>) -> Result<Vec<Entry>> {
-    let prefix = prefix_of(folder);
+fn entries(commit: CommitView<'_>, prefix: &str) -> Result<Vec<Entry>> {
     let mut folders: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut infos = Vec::new();
     let documents = &commit.catalog.documents;
-    documents.each_path(commit.snapshot, &prefix, |path, id| {
-        let Some(rest) = path.strip_prefix(&prefix) else {
+    documents.each_path(commit.snapshot, prefix, |path, id| {
+        let Some(rest) = path.strip_prefix(prefix) else {
             return Ok(ControlFlow::Break(()));
         };
         let record = documents.get(commit.snapshot, id)?;
@@ -109,9 +110,6 @@ fn entries(commit: CommitView<'_>, folder: Option<&str>) -> Result<Vec<Entry>> {
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if folders.is_empty() && infos.is_empty() && !prefix.is_empty() {
-        return Err(not_found(commit, &prefix)?);
-    }
     let folders = folders
         .into_iter()
         .map(|(path, (documents, size_bytes))| Entry::Folder {
@@ -130,27 +128,23 @@ pub(crate) fn documents(
     page: &PageOptions,
 ) -> Result<Paged<DocumentInfo>> {
     page.validate()?;
-    let prefix = prefix_of(folder);
+    let prefix = prefix_of(commit, folder)?;
     let scope = PagedCall::Documents {
         prefix: &prefix,
         is_recursive,
     }
     .scope(commit);
     let documents = &commit.catalog.documents;
-    let (mut ids, mut has_any) = (Vec::new(), false);
+    let mut ids = Vec::new();
     documents.each_path(commit.snapshot, &prefix, |path, id| {
         let Some(rest) = path.strip_prefix(&prefix) else {
             return Ok(ControlFlow::Break(()));
         };
-        has_any = true;
         if is_recursive || !rest.contains('/') {
             ids.push(id);
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    if !has_any && !prefix.is_empty() {
-        return Err(not_found(commit, &prefix)?);
-    }
     let start = scope.start(page)?;
     let infos = skip(ids, start).map(|id| {
         let record = documents.get(commit.snapshot, id)?;
@@ -170,20 +164,15 @@ fn cost(document: &DocumentInfo) -> u64 {
 }
 
 /// What the paths of documents in a folder begin with; empty for the top.
-fn prefix_of(folder: Option<&str>) -> String {
-    let folder = folder.unwrap_or("").trim_start_matches("./");
-    match folder.trim_matches('/') {
-        "" | "." => String::new(),
-        folder => format!("{folder}/"),
-    }
-}
-
-/// The error for a folder without documents.
-fn not_found(commit: CommitView<'_>, prefix: &str) -> Result<Error> {
-    let folder = prefix.trim_end_matches('/');
-    Ok(Error::FolderNotFound {
-        name: folder.to_owned(),
-        nearest: resolve::nearest_folders(commit.snapshot, commit.catalog, folder)?,
+///
+/// # Errors
+/// [`Error::FolderNotFound`].
+fn prefix_of(commit: CommitView<'_>, folder: Option<&str>) -> Result<String> {
+    let folder = resolve::folder(commit.snapshot, commit.catalog, folder.unwrap_or(""))?;
+    Ok(if folder.is_empty() {
+        folder
+    } else {
+        format!("{folder}/")
     })
 }
 
@@ -194,7 +183,11 @@ pub(crate) fn skipped(
     page: &PageOptions,
 ) -> Result<Paged<SkippedFile>> {
     page.validate()?;
-    let prefix = prefix_of(folder);
+    // Its files may all have been skipped: then no document has the name.
+    let prefix = match prefix_of(commit, folder) {
+        Err(Error::FolderNotFound { name, .. }) => format!("{name}/"),
+        prefix => prefix?,
+    };
     let scope = PagedCall::Skipped { prefix: &prefix }.scope(commit);
     let mut files = Vec::new();
     skipped::each_from(commit.snapshot, &prefix, |path, record| {

@@ -9,6 +9,7 @@ use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::{Error, Result};
 use crate::percent;
+use crate::resolve::disk_path::{DiskPath, has_folder_here};
 use crate::resolve::line_suffix::{LineSuffix, address_lines, split_column, split_lines};
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::{handles, skipped};
@@ -28,10 +29,16 @@ pub enum NameMatch {
     Path,
     /// It is the path behind the name of the file and a slash.
     NamedFile,
-    /// It is a handle.
+    /// It is the path on the disk: of a file below a folder that was indexed.
+    DiskPath,
+    /// It is a handle, or the suffix of one.
     Handle,
     /// It is the end of the path, and of no other.
     PathEnd,
+    /// It is the path or the end of one in upper and lower case, and of no other.
+    AnyCase,
+    /// It ends as the path does, and as no other: the path on a disk of a file whose folders are known by name only.
+    DiskPathEnd,
 }
 
 /// A document, and the lines of it that its name selects.
@@ -60,8 +67,9 @@ impl Located {
 
 /// Finds a document by its path, its handle (`release-notes-k3f9qa`; the suffix decides), its address
 /// (`kb://notes/doc/a/b.md`, percent-encoded, with the name of the file at `file`), or by the end of
-/// its path (`lib.rs`, `src/lib.rs`) when only one document has it; its path also behind the name of the file
-/// (`notes/a/b.md`). Reads all paths only for the end of one.
+/// its path (`lib.rs`, `src/lib.rs`) when only one document has it, in any case when no document has it as it is
+/// written; its path also behind the name of the file (`notes/a/b.md`), and as the path of the file that it was made
+/// from (`/home/ada/notes/a/b.md`, `file:///home/ada/notes/a/b.md`, `a\\b.md`). Reads all paths only for the end of one.
 ///
 /// # Errors
 /// [`Error::DocumentNotFound`] with the nearest paths, [`Error::AmbiguousDocument`] with the
@@ -76,7 +84,13 @@ pub fn document(
     if wanted.lines.is_some() {
         return Err(not_found(name, Vec::new()));
     }
-    find(snapshot, catalog, name, file, &[(&wanted.path, None)]).map(|found| found.id)
+    let names = [Name::new(&wanted.path, None)];
+    let found = find(snapshot, catalog, name, file, &names)?;
+    // A guess is good enough to read a document, and not to remove one.
+    if found.how == NameMatch::DiskPathEnd {
+        return Err(not_found(name, Vec::new()));
+    }
+    Ok(found.id)
 }
 
 /// As [`document`], of a name that may have lines behind it, as in `docs/a.md:10-20` and `docs/a.md#L10-L20`,
@@ -93,12 +107,12 @@ pub fn locate(
     name: &str,
 ) -> Result<Located> {
     let wanted = Wanted::of(name, file)?;
-    let mut names = vec![(wanted.path.as_str(), wanted.lines)];
+    let mut names = vec![Name::new(&wanted.path, wanted.lines)];
     if wanted.lines.is_none() {
         let split = split_lines(&wanted.path);
         let column = split_column(&wanted.path).map(|(path, lines)| (path, lines.into()));
         let split = split.into_iter().chain(column);
-        names.extend(split.map(|(path, suffix)| (path, Some(suffix))));
+        names.extend(split.map(|(path, suffix)| Name::new(path, Some(suffix))));
     }
     find(snapshot, catalog, name, file, &names)
 }
@@ -119,66 +133,234 @@ pub(crate) fn split_selection(name: &str) -> Option<(&str, String)> {
     Some((path, suffix.range_text()))
 }
 
+/// A name without its lines.
+struct Name<'n> {
+    path: &'n str,
+    /// What it is as a path on a disk, where it has another form than paths of documents.
+    disk: Option<DiskPath>,
+    suffix: Option<LineSuffix>,
+}
+
+impl<'n> Name<'n> {
+    fn new(given: &'n str, suffix: Option<LineSuffix>) -> Name<'n> {
+        Name {
+            path: given.trim_start_matches("./"),
+            disk: DiskPath::of(given),
+            suffix,
+        }
+    }
+}
+
 /// The first of `names` that is a path, else that is one behind the name of the file, else that is a handle, else
-/// that ends a path; each with the lines it stands for.
+/// that is a path on the disk, else that ends a path; each with the lines it stands for.
 fn find(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     given: &str,
     file: Option<&Path>,
-    names: &[(&str, Option<LineSuffix>)],
+    names: &[Name<'_>],
 ) -> Result<Located> {
-    for (path, suffix) in names.iter().copied() {
-        if path.len() <= MAX_KEY_BYTES
-            && let Some(id) = catalog.documents.by_path(snapshot, path)?
-        {
-            return Ok(Located::new(id, suffix, NameMatch::Path));
+    let by_path = |path: &str| match path.len() {
+        0..=MAX_KEY_BYTES => catalog.documents.by_path(snapshot, path),
+        _ => Ok(None),
+    };
+    for name in names {
+        if let Some(id) = by_path(name.path)? {
+            return Ok(Located::new(id, name.suffix, NameMatch::Path));
         }
     }
-    for (path, suffix) in names.iter().copied() {
-        if let Some(path) = behind_name(file, path)
-            && path.len() <= MAX_KEY_BYTES
-            && let Some(id) = catalog.documents.by_path(snapshot, path)?
+    for name in names {
+        if let Some(path) = behind_name(file, name.path)
+            && let Some(id) = by_path(path)?
         {
-            return Ok(Located::new(id, suffix, NameMatch::NamedFile));
+            return Ok(Located::new(id, name.suffix, NameMatch::NamedFile));
         }
     }
-    for (handle, suffix) in names.iter().copied() {
-        if let Some(ending) = handles::suffix_of(handle)
+    for name in names {
+        if let Some(ending) = handles::suffix_of(name.path)
             && let Some(id) = catalog.documents.by_suffix(snapshot, ending)?
         {
-            return Ok(Located::new(id, suffix, NameMatch::Handle));
+            return Ok(Located::new(id, name.suffix, NameMatch::Handle));
         }
     }
-    let mut found: Vec<Vec<(String, DocumentId)>> = vec![Vec::new(); names.len()];
-    let mut nearest = Nearest::new(names.last().map_or("", |(name, _)| *name));
-    catalog.documents.each_path(snapshot, "", |path, id| {
-        for ((end, _), found) in names.iter().zip(&mut found) {
-            if ends_with_path(path, end) {
-                found.push((path.to_owned(), id));
+    let of_disk = || {
+        names
+            .iter()
+            .filter_map(|name| Some((name, name.disk.as_ref()?)))
+    };
+    for (name, disk) in of_disk() {
+        for place in disk.places(&catalog.meta.roots) {
+            if let Some(id) = by_path(&place)? {
+                return Ok(Located::new(id, name.suffix, NameMatch::DiskPath));
             }
+        }
+    }
+    for (name, disk) in of_disk() {
+        let places = disk.on_disk().map(|real| real.places(&catalog.meta.roots));
+        for place in places.unwrap_or_default() {
+            if let Some(id) = by_path(&place)? {
+                return Ok(Located::new(id, name.suffix, NameMatch::DiskPath));
+            }
+        }
+    }
+    let mut ends: Vec<PathEnds> = Vec::new();
+    // What is compared with paths of documents, and offered where it is like one.
+    let wanted = names.iter().map(|name| {
+        let places = name
+            .disk
+            .as_ref()
+            .map(|disk| disk.places(&catalog.meta.roots));
+        places.and_then(|places| places.into_iter().next())
+    });
+    for (name, place) in names.iter().zip(wanted) {
+        ends.push(PathEnds::new(place.unwrap_or_else(|| name.path.to_owned())));
+    }
+    let mut nearest = Nearest::new(ends.last().map_or("", |ends| &ends.end));
+    catalog.documents.each_path(snapshot, "", |path, id| {
+        let lower = path.to_lowercase();
+        for ends in &mut ends {
+            ends.offer(path, &lower, id);
         }
         nearest.offer(path);
         Ok(ControlFlow::Continue(()))
     })?;
-    let mut ends = names.iter().zip(&found);
-    match ends.find(|(_, found)| !found.is_empty()) {
-        None => Err(Error::DocumentNotFound {
+    for how in [NameMatch::PathEnd, NameMatch::AnyCase] {
+        let mut ends = names.iter().zip(&ends);
+        let has_any = |(_, ends): &(&Name<'_>, &PathEnds)| !ends.found(how).is_empty();
+        if let Some((name, ends)) = ends.find(has_any) {
+            return one_of(given, ends.found(how), name.suffix, how);
+        }
+    }
+    for name in names {
+        let handle = name.path.to_lowercase();
+        let ending = handles::suffix_of(&handle).or_else(|| handles::as_suffix(&handle));
+        if let Some(ending) = ending
+            && let Some(id) = catalog.documents.by_suffix(snapshot, ending)?
+        {
+            return Ok(Located::new(id, name.suffix, NameMatch::Handle));
+        }
+    }
+    for (name, disk) in of_disk() {
+        if let Some(found) = by_end_of_disk_path(snapshot, catalog, given, name, disk)? {
+            return Ok(found);
+        }
+    }
+    let wanted = ends.last().map_or("", |ends| &ends.end);
+    Err(Error::DocumentNotFound {
+        name: given.to_owned(),
+        skipped: skipped_files(snapshot, wanted)?,
+        nearest: nearest.finish(),
+    })
+}
+
+/// The document that a path on another disk means, or on one that is not known: what follows the name of a root in it,
+/// else the longest end of it that any document ends with, if no other does. `None` where the roots are here: a path
+/// outside of them is another file.
+fn by_end_of_disk_path(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    given: &str,
+    name: &Name<'_>,
+    disk: &DiskPath,
+) -> Result<Option<Located>> {
+    let roots = &catalog.meta.roots;
+    if !disk.is_absolute() || has_folder_here(roots) {
+        return Ok(None);
+    }
+    for place in disk.places_by_name(roots) {
+        if place.len() <= MAX_KEY_BYTES
+            && let Some(id) = catalog.documents.by_path(snapshot, &place)?
+        {
+            let how = NameMatch::DiskPathEnd;
+            return Ok(Some(Located::new(id, name.suffix, how)));
+        }
+    }
+    let whole = disk.ends().next().unwrap_or_default();
+    let (mut longest, mut found) = (1, Vec::new());
+    catalog.documents.each_path(snapshot, "", |path, id| {
+        let same = |(one, other): &(&str, &str)| one == other;
+        let names = path.rsplit('/').zip(whole.rsplit('/'));
+        let common = names.take_while(same).count();
+        if common > longest {
+            (longest, found) = (common, Vec::new());
+        }
+        if common == longest {
+            found.push((path.to_owned(), id));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    one_of(given, &found, name.suffix, NameMatch::DiskPathEnd).map(Some)
+}
+
+/// The one document that is found.
+///
+/// # Errors
+/// [`Error::AmbiguousDocument`] where there are several.
+fn one_of(
+    given: &str,
+    found: &[(String, DocumentId)],
+    suffix: Option<LineSuffix>,
+    how: NameMatch,
+) -> Result<Located> {
+    match found {
+        [(_, id)] => Ok(Located::new(*id, suffix, how)),
+        several => Err(Error::AmbiguousDocument {
             name: given.to_owned(),
-            skipped: skipped_files(snapshot, names.last().map_or("", |(name, _)| *name))?,
-            nearest: nearest.finish(),
+            candidates: several
+                .iter()
+                .take(MAX_SUGGESTIONS)
+                .map(|(path, _)| path.clone())
+                .collect(),
         }),
-        Some((&(_, suffix), found)) => match found.as_slice() {
-            [(_, id)] => Ok(Located::new(*id, suffix, NameMatch::PathEnd)),
-            several => Err(Error::AmbiguousDocument {
-                name: given.to_owned(),
-                candidates: several
-                    .iter()
-                    .take(MAX_SUGGESTIONS)
-                    .map(|(path, _)| path.clone())
-                    .collect(),
-            }),
-        },
+    }
+}
+
+/// The documents whose paths end with a name.
+struct PathEnds {
+    end: String,
+    /// In lower case.
+    lower: String,
+    as_written: Vec<(String, DocumentId)>,
+    /// In any case; only those that have it as their whole path, once there is one.
+    in_any_case: Vec<(String, DocumentId)>,
+    has_whole: bool,
+}
+
+impl PathEnds {
+    fn new(end: String) -> PathEnds {
+        PathEnds {
+            lower: end.to_lowercase(),
+            end,
+            as_written: Vec::new(),
+            in_any_case: Vec::new(),
+            has_whole: false,
+        }
+    }
+
+    /// Takes a path, given also in lower case.
+    fn offer(&mut self, path: &str, lower: &str, id: DocumentId) {
+        if ends_with_path(path, &self.end) {
+            self.as_written.push((path.to_owned(), id));
+        }
+        let is_whole = lower == self.lower;
+        if is_whole && !self.has_whole {
+            self.has_whole = true;
+            self.in_any_case.clear();
+        }
+        if is_whole || !self.has_whole && ends_with_path(lower, &self.lower) {
+            self.in_any_case.push((path.to_owned(), id));
+        }
+    }
+
+    fn found(&self, how: NameMatch) -> &[(String, DocumentId)] {
+        if how == NameMatch::AnyCase {
+            &self.in_any_case
+        } else {
+            &self.as_written
+        }
     }
 }
 
@@ -234,7 +416,7 @@ impl Wanted {
                 Wanted::of_address(address, file).ok_or_else(|| not_found(name, Vec::new()))
             }
             None => Ok(Wanted {
-                path: name.trim_start_matches("./").to_owned(),
+                path: name.to_owned(),
                 lines: None,
             }),
         }

@@ -11,7 +11,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::resolve::abbreviate::abbreviate;
-use pattern::{InFolder, META, Pattern, folder_and_above, folder_and_name};
+pub(super) use pattern::META;
+use pattern::{InFolder, Pattern, folder_and_above, folder_and_name};
 
 /// Most bytes of one glob.
 const GLOB_LIMIT_BYTES: usize = 4096;

@@ -1,8 +1,10 @@
-//! Finds the document that a name means: a path, the end of a path, a handle or an address, each also with
-//! lines after it; and the documents that a glob means. For names that nothing has, finds similar ones,
+//! Finds the document that a name means: a path, the end of a path, a handle, an address or the path of a file on a
+//! disk, each also with lines after it; the folder that a name means, and the documents that a glob means. For names that nothing has, finds similar ones,
 //! which errors suggest.
 
 mod abbreviate;
+mod disk_globs;
+mod disk_path;
 mod document;
 mod folders;
 mod glob;
@@ -10,8 +12,9 @@ mod line_suffix;
 mod nearest;
 
 pub(crate) use abbreviate::abbreviate;
+pub(crate) use disk_globs::{disk_glob, globs, is_disk_path};
 pub use document::{NameMatch, document, locate};
 pub(crate) use document::{of_address, split_selection};
-pub use folders::nearest_folders;
+pub use folders::folder;
 pub(crate) use glob::{GlobMatcher, Globs, PathOperand};
 pub use nearest::Nearest;

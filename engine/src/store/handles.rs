@@ -67,10 +67,13 @@ pub fn handle(title: &str, path: &str, suffix: &str) -> String {
 /// The suffix of something that could be a handle.
 pub fn suffix_of(handle: &str) -> Option<&str> {
     let (slug, suffix) = handle.rsplit_once('-')?;
-    let possible = suffix.len() >= SUFFIX_CHARS
-        && suffix.bytes().all(|byte| ALPHABET.contains(&byte))
-        && !slug.is_empty();
-    possible.then_some(suffix)
+    as_suffix(suffix).filter(|_| !slug.is_empty())
+}
+
+/// A name that may be a suffix by itself.
+pub fn as_suffix(name: &str) -> Option<&str> {
+    let is_suffix = name.len() >= SUFFIX_CHARS && name.bytes().all(|byte| ALPHABET.contains(&byte));
+    is_suffix.then_some(name)
 }
 
 #[cfg(test)]

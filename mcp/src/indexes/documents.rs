@@ -216,7 +216,7 @@ fn find(asked: &[Arc<Index>], name: &str) -> Result<Located, ToolError> {
     let best = found.iter().map(|(.., how)| *how).min();
     found.retain(|(.., how)| Some(*how) == best);
     // What several documents of an index end in is as good as what one of another ends in.
-    let is_path_end = best.is_none_or(|how| how == NameMatch::PathEnd);
+    let is_path_end = best.is_none_or(|how| how >= NameMatch::PathEnd);
     match found.as_slice() {
         [_] if candidates.is_empty() || !is_path_end => {}
         [] if candidates.is_empty() => {

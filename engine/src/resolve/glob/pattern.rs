@@ -9,7 +9,7 @@ use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
 /// Characters that make a path a pattern.
-pub(super) const META: [char; 5] = ['*', '?', '[', '{', '\\'];
+pub(in crate::resolve) const META: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// A glob over whole paths.
 #[derive(Debug)]

@@ -1,12 +1,9 @@
 //! Applies [`Filters`] to one file: the rows that pass, one bitmap a segment.
 
-use std::ops::ControlFlow;
-
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
-use unicode_normalization::UnicodeNormalization;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::file_types;
 use crate::resolve;
 use crate::resolve::Globs;
@@ -96,7 +93,7 @@ fn keep_paths(source: &Source<'_>, globs: &[String], rows: &mut [RoaringBitmap])
     if globs.is_empty() {
         return Ok(());
     }
-    let globs = Globs::new(globs)?;
+    let globs = resolve::globs(source.snapshot, source.catalog, globs)?;
     let passing = match globs.whole_folders() {
         Some(folders) if folders.len() <= MAX_BINARY_SEARCHES => rows_below(source, &folders)?,
         _ => rows_of_paths(source, &mut globs.matcher())?,
@@ -128,26 +125,9 @@ fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitm
     }
     let mut wanted: FxHashSet<String> = FxHashSet::default();
     for folder in folders {
-        let name: String = folder
-            .trim_start_matches("./")
-            .trim_matches('/')
-            .nfc()
-            .collect();
-        if name.is_empty() || name == "." {
+        let name = resolve::folder(source.snapshot, source.catalog, folder)?;
+        if name.is_empty() {
             return Ok(());
-        }
-        let inside = format!("{name}/");
-        let mut found = false;
-        source
-            .catalog
-            .documents
-            .each_path(source.snapshot, &inside, |path, _| {
-                found = path.starts_with(&inside);
-                Ok(ControlFlow::Break(()))
-            })?;
-        if !found {
-            let nearest = resolve::nearest_folders(source.snapshot, source.catalog, &name)?;
-            return Err(Error::FolderNotFound { name, nearest });
         }
         wanted.insert(name);
     }
@@ -164,6 +144,7 @@ fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitm
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
     use crate::kb::KbWriter;
     use crate::search::sources::with_sources;
 

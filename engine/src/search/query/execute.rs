@@ -5,12 +5,11 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
-use crate::resolve::PathOperand;
-use crate::resolve::abbreviate;
+use crate::resolve::{self, Globs, PathOperand, abbreviate};
 use crate::search::filter::rows::{self, Rows};
 use crate::search::query::parsed::{Field, Operand, Operator, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
-use crate::search::sources::Sources;
+use crate::search::sources::{Source, Sources};
 
 /// Most different phrases of a query that are looked up in text. Each may cost a pass over all texts.
 pub(crate) const PHRASES_LIMIT: usize = 16;
@@ -128,14 +127,20 @@ fn rows_with_field(
     let words = &operator.operand.text;
     let with = match field {
         Field::Tag => of_files(sources, |source| rows::rows_with_tag(source, words))?,
-        Field::Path => match PathOperand::new(words, warnings) {
-            PathOperand::Glob(globs) => of_files(sources, |source| {
-                rows::rows_of_paths(source, &mut globs.matcher())
-            })?,
-            PathOperand::Part(mut part) => of_files(sources, |source| {
-                rows::rows_of_documents(source, |document| part.is_match(document.path()))
-            })?,
-        },
+        Field::Path if resolve::is_disk_path(words) => of_files(sources, |source| {
+            let (snapshot, catalog) = (source.snapshot, source.catalog);
+            match resolve::disk_glob(snapshot, catalog, words)? {
+                Some(glob) => {
+                    let globs = Globs::new(&[glob])?;
+                    rows::rows_of_paths(source, &mut globs.matcher())
+                }
+                None => rows_of_path_operand(source, &mut PathOperand::new(words, &mut Vec::new())),
+            }
+        })?,
+        Field::Path => {
+            let mut operand = PathOperand::new(words, warnings);
+            of_files(sources, |source| rows_of_path_operand(source, &mut operand))?
+        }
         Field::Title => rows_with_title(operator, sources, within, warnings)?,
     };
     if operator.excludes() && with.iter().all(RoaringBitmap::is_empty) {
@@ -180,6 +185,19 @@ fn rows_with_title(
         ));
     }
     Ok(stemmed)
+}
+
+/// The rows of the documents of a file whose paths the operand of `path:` matches.
+fn rows_of_path_operand(
+    source: &Source<'_>,
+    operand: &mut PathOperand,
+) -> Result<Vec<RoaringBitmap>> {
+    match operand {
+        PathOperand::Glob(globs) => rows::rows_of_paths(source, &mut globs.matcher()),
+        PathOperand::Part(part) => {
+            rows::rows_of_documents(source, |document| part.is_match(document.path()))
+        }
+    }
 }
 
 /// The bitmaps that `find` gives for each file, as one list of segments.
