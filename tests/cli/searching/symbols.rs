@@ -208,3 +208,76 @@ fn several_files_are_asked_one_after_the_other() {
     let refused = folder.kb(["symbols", "a.kb", "--continue", next]).expect(2);
     assert!(refused.stderr.contains("--continue"), "{}", refused.stderr);
 }
+
+/// A method, a function and a function of a module, all of one name.
+fn spawning() -> Folder {
+    let folder = Folder::empty();
+    let rust = "pub struct Kiln;\n\nimpl Kiln {\n    pub fn fire(&self) {}\n}\n";
+    folder.write("in/src/kiln.rs", rust);
+    folder.write("in/src/oven.rs", "pub fn fire() {}\n");
+    folder.write(
+        "in/pot.py",
+        "class Wheel:\n    def fire(self, clay):\n        return shape(clay)\n\n\ndef shape(clay):\n    return clay\n",
+    );
+    let cpp = "namespace clay {\nvoid Rack::fire(int n) { turn(n); }\n}\n";
+    folder.write("in/rack.cpp", cpp);
+    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder
+}
+
+#[test]
+fn a_name_may_say_what_holds_the_symbol() {
+    let folder = spawning();
+    for (name, place) in [
+        ("Kiln::fire", "src/kiln.rs:4"),
+        ("crate::kiln::Kiln::fire", "src/kiln.rs:4"),
+        ("kiln.fire", "src/kiln.rs:4"),
+        ("oven::fire", "src/oven.rs:1"),
+        ("Wheel.fire", "pot.py:2-3"),
+        ("pot.Wheel.fire(clay)", "pot.py:2-3"),
+        ("Wheel#fire()", "pot.py:2-3"),
+        ("class Wheel > def fire", "pot.py:2-3"),
+        ("shape()", "pot.py:6-7"),
+        ("Rack::fire", "rack.cpp:2"),
+        ("clay::Rack::fire", "rack.cpp:2"),
+        ("wheel.*", "pot.py:2-3"),
+    ] {
+        let told = folder.kb(["symbols", "--name", name]).expect(0);
+        let lines: Vec<&str> = told.stdout.lines().collect();
+        assert_eq!(lines.len(), 1, "{name}: {told:#?}");
+        assert!(
+            lines[0].starts_with(&format!("{place}  ")),
+            "{name}: {told:#?}"
+        );
+    }
+    let used = folder.kb(["symbols", "--uses", "shape()"]).expect(0);
+    assert!(used.stdout.starts_with("pot.py:2-3  "), "{used:#?}");
+    let used = folder
+        .kb(["symbols", "--used-by", "Wheel.fire()"])
+        .expect(0);
+    assert!(used.stdout.starts_with("pot.py:6-7  "), "{used:#?}");
+}
+
+#[test]
+fn a_name_that_nothing_holds_names_those_of_its_last_part() {
+    let folder = spawning();
+    let told = folder.kb(["symbols", "--name", "Barge::fire"]).expect(1);
+    assert!(
+        told.stderr
+            .contains("no symbol is Barge::fire; 4 have the name fire"),
+        "{told:#?}"
+    );
+    let told = folder.kb(["symbols", "--name", "Barge::shape"]).expect(1);
+    assert!(told.stderr.contains("pot.py:6"), "{told:#?}");
+}
+
+#[test]
+fn a_filter_by_symbol_takes_what_holds_it() {
+    let folder = spawning();
+    let flags = ["search", "fire", "--json", "--mode", "keyword", "--symbol"];
+    let mut command = folder.command();
+    command.args(flags).arg("Wheel.fire");
+    let hits = run(&mut command).expect(0).json_lines();
+    assert_eq!(hits.len(), 1, "{hits:#?}");
+    assert_eq!(hits[0]["document"], "pot.py");
+}

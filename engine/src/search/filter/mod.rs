@@ -4,4 +4,5 @@ pub(crate) mod facet;
 pub(crate) mod metadata;
 pub(crate) mod nothing_passes;
 pub(crate) mod rows;
+pub(crate) mod symbol_name;
 pub(crate) mod symbols;

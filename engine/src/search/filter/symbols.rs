@@ -1,18 +1,20 @@
 //! Filters by what chunks define: kinds and names of symbols.
 
 use roaring::RoaringBitmap;
+use rustc_hash::FxHashSet;
 
 use crate::catalog::BoundSegment;
-use crate::error::{Error, Result};
-use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::error::Result;
+use crate::index::keyword::SymbolTerm;
 use crate::search::filter::rows::live;
+use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 use crate::types::syntax::SymbolRef;
 use crate::types::syntax::by_chunk::SymbolsByChunk;
-use crate::types::syntax::nesting::innermost;
-use crate::types::{DocumentId, NamePattern, Symbol, SymbolKind};
+use crate::types::syntax::nesting::{SymbolList, innermost};
+use crate::types::{DocumentId, Symbol, SymbolKind};
 
 /// What a symbol must be.
 #[derive(Debug, Default)]
@@ -20,7 +22,7 @@ pub(crate) struct WantedSymbols {
     /// Any of these; empty: all.
     pub(crate) kinds: Vec<SymbolKind>,
     /// Any of these; empty: any name.
-    pub(crate) names: Vec<NamePattern>,
+    pub(crate) names: Vec<SymbolName>,
 }
 
 impl WantedSymbols {
@@ -35,7 +37,7 @@ impl WantedSymbols {
         let names = filters
             .symbol_names
             .iter()
-            .map(|name| pattern("symbol_name", name));
+            .map(|name| SymbolName::new("symbol_name", name));
         Ok(Some(WantedSymbols {
             kinds: filters.symbol_kinds.clone(),
             names: names.collect::<Result<_>>()?,
@@ -43,19 +45,36 @@ impl WantedSymbols {
     }
 
     /// Those of a name, of any kind.
-    pub(crate) fn of_name(name: NamePattern) -> WantedSymbols {
+    pub(crate) fn of_name(name: SymbolName) -> WantedSymbols {
         WantedSymbols {
             kinds: Vec::new(),
             names: vec![name],
         }
     }
 
-    /// Whether a symbol is one of them: its kind, and its whole name or the last part of it.
+    /// Whether a symbol may be one of them: its kind, and its whole name or the last part of it, whatever holds it.
     pub(crate) fn has(&self, symbol: &SymbolRef<'_>) -> bool {
-        let is_kind = self.kinds.is_empty() || self.kinds.contains(&symbol.kind);
-        let is_named =
-            |name: &NamePattern| searched_names(symbol.name).any(|own| name.matches(own));
-        is_kind && (self.names.is_empty() || self.names.iter().any(is_named))
+        let is_named = |name: &SymbolName| name.may_be(symbol.name);
+        self.has_kind(symbol) && (self.names.is_empty() || self.names.iter().any(is_named))
+    }
+
+    /// Whether a symbol of the document at `path` is one of them: as [`WantedSymbols::has`], and held by what the name
+    /// says before its last part.
+    pub(crate) fn has_at(
+        &self,
+        symbols: &(impl SymbolList + ?Sized),
+        position: usize,
+        path: &str,
+    ) -> bool {
+        let Some(symbol) = symbols.symbol_at(position) else {
+            return false;
+        };
+        let is_named = |name: &SymbolName| name.matches(symbols, position, path);
+        self.has_kind(&symbol) && (self.names.is_empty() || self.names.iter().any(is_named))
+    }
+
+    fn has_kind(&self, symbol: &SymbolRef<'_>) -> bool {
+        self.kinds.is_empty() || self.kinds.contains(&symbol.kind)
     }
 
     /// Leaves the rows that may have the name of such a symbol.
@@ -70,7 +89,7 @@ impl WantedSymbols {
     ) -> Result<()> {
         if !self.names.is_empty() {
             let mut named = RoaringBitmap::new();
-            for name in &self.names {
+            for name in self.names.iter().flat_map(SymbolName::patterns) {
                 let index = bound.keyword_index()?;
                 named |= index.rows_of_symbols(SymbolTerm::Definition, name)?;
             }
@@ -106,7 +125,11 @@ impl WantedSymbols {
             return Ok(end);
         }
         let symbols = symbols.to_symbols();
-        let has = |symbol: &Symbol| self.has(&symbol.into());
+        let positions = 0..symbols.len();
+        let wanted = positions.filter(|at| self.has_at(symbols.as_slice(), *at, &record.path));
+        let names = wanted.filter_map(|at| symbols.get(at).map(|symbol| symbol.name_start));
+        let names: FxHashSet<u32> = names.collect();
+        let has = |symbol: &Symbol| names.contains(&symbol.name_start);
         let mut by_chunk = SymbolsByChunk::new(&symbols);
         for row in record.first_row..end {
             let chunk = bound.chunks().get(row)?.at.span;
@@ -131,20 +154,6 @@ pub(crate) fn any_has_symbols(files: &[Source<'_>]) -> Result<bool> {
         }
     }
     Ok(false)
-}
-
-/// A pattern of names that an argument asks for.
-///
-/// # Errors
-/// [`Error::InvalidArgument`] when it is empty or too long.
-pub(crate) fn pattern(argument: &'static str, name: &str) -> Result<NamePattern> {
-    NamePattern::new(name).ok_or_else(|| Error::InvalidArgument {
-        argument,
-        reason: format!(
-            "a name of 1 to 200 bytes is wanted, {} given",
-            name.trim().len()
-        ),
-    })
 }
 
 /// Keeps the rows that define what the filters ask for, or are parts of it. Reads the symbols of documents that have

@@ -4,6 +4,7 @@ use roaring::RoaringBitmap;
 
 use crate::error::Result;
 use crate::index::keyword::{SymbolTerm, searched_names};
+use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::sources::{ChunkAddress, Sources};
@@ -89,7 +90,7 @@ impl Definitions {
     /// The symbols of the name.
     pub(crate) fn wanted(&self) -> Option<WantedSymbols> {
         let name = self.name().and_then(NamePattern::new);
-        name.map(WantedSymbols::of_name)
+        name.map(|name| WantedSymbols::of_name(SymbolName::of_pattern(name)))
     }
 
     /// Whether a symbol of the name begins in a chunk.

@@ -2,10 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::paging::PageOptions;
-use crate::search::filter::symbols::pattern;
+use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filters::Filters;
 use crate::search::request::K_LIMIT;
-use crate::types::{NamePattern, SymbolKind};
+use crate::types::SymbolKind;
 
 /// How wanted symbols are related to those of a name. Names are all that is compared: another function of the same
 /// name counts as well, and what is called by another name does not.
@@ -36,7 +36,8 @@ pub struct SymbolsRequest {
     /// Any of these kinds; empty: all.
     pub kinds: Vec<SymbolKind>,
     /// A name or a pattern with `*` (any characters) and `?` (one), without regard to case. It matches a whole name or
-    /// what stands behind the last `::`, `.`, `#` or `/` of one: `bar` finds `Foo::bar`. At most 200 bytes.
+    /// what stands behind the last `::`, `.`, `#` or `/` of one: `bar` finds `Foo::bar`. `Foo::bar`, `Foo.bar` and
+    /// `module.Foo.bar` find what `Foo` holds; arguments behind a name, as in `bar()`, are ignored. At most 200 bytes.
     pub name: Option<String>,
     /// Which documents: languages, paths, types, tags, folders.
     pub filters: Filters,
@@ -120,29 +121,29 @@ impl SymbolsRequest {
                 reason: format!("{} given; allowed are 1 to {K_LIMIT}", self.k),
             });
         }
-        self.name_pattern()?;
+        self.wanted_name()?;
         self.related_name()?;
         self.page.validate()
     }
 
-    pub(super) fn name_pattern(&self) -> Result<Option<NamePattern>> {
+    pub(super) fn wanted_name(&self) -> Result<Option<SymbolName>> {
         let name = self.name.as_deref();
-        name.map(|name| pattern("name", name)).transpose()
+        name.map(|name| SymbolName::new("name", name)).transpose()
     }
 
     /// The name of the relation, which is no pattern.
-    pub(super) fn related_name(&self) -> Result<Option<NamePattern>> {
+    pub(super) fn related_name(&self) -> Result<Option<SymbolName>> {
         let (argument, name) = match &self.relation {
             None => return Ok(None),
             Some(SymbolRelation::UsedBy(name)) => ("used_by", name),
             Some(SymbolRelation::Uses(name)) => ("uses", name),
         };
-        let pattern = pattern(argument, name)?;
-        if !pattern.is_name() {
+        let wanted = SymbolName::new(argument, name)?;
+        if !wanted.is_name() {
             let reason = format!("{name:?} is a pattern; one name is wanted");
             return Err(Error::InvalidArgument { argument, reason });
         }
-        Ok(Some(pattern))
+        Ok(Some(wanted))
     }
 
     /// The arguments that a cursor is bound to.

@@ -3,7 +3,9 @@
 use crate::error::Result;
 use crate::paging::{Budget, CursorScope};
 use crate::search::filter::rows::live_rows_of;
+use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filter::symbols::{WantedSymbols, any_has_symbols};
+use crate::search::filters::Filters;
 use crate::search::plan::filtered;
 use crate::search::sources::{Source, Sources};
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
@@ -14,7 +16,7 @@ use crate::search::symbols::uses::{
 };
 use crate::store::handles;
 use crate::store::symbols::StoredSymbols;
-use crate::types::syntax::nesting::{SymbolList, hierarchy};
+use crate::types::syntax::nesting::{SymbolList as _, hierarchy};
 use crate::types::syntax::signature;
 
 /// Bytes that the numbers and field names of a symbol count as in a token budget.
@@ -42,7 +44,7 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
     let mut rows = rows.unwrap_or_else(|| live_rows_of(&sources));
     let wanted = WantedSymbols {
         kinds: request.kinds.clone(),
-        names: request.name_pattern()?.into_iter().collect(),
+        names: request.wanted_name()?.into_iter().collect(),
     };
     let filter = WantedSymbols::of(&request.filters)?.unwrap_or_default();
     let mut uses = Uses::default();
@@ -88,9 +90,10 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
         keep_rows(&wanted, &sources, &mut rows)?;
         for document in documents(&sources, &rows)? {
             let symbols = symbols_of(&sources, &document)?;
-            let mut numbered = symbols.iter().enumerate().filter(|(_, symbol)| {
-                wanted.has(symbol)
-                    && filter.has(symbol)
+            let mut numbered = symbols.iter().enumerate().filter(|(position, symbol)| {
+                let path = &document.record.path;
+                wanted.has_at(&symbols, *position, path)
+                    && filter.has_at(&symbols, *position, path)
                     && match &related {
                         Related::UsedBy(names) => names.has(symbol, &document.record.language),
                         _ => true,
@@ -100,6 +103,11 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
                 page.take(&sources, &document, &symbols, (position, &[]))
             })?;
         }
+    }
+    if let ([name], 0) = (wanted.names.as_slice(), page.seen)
+        && name.has_holders()
+    {
+        warnings.extend(held_by_others(&sources, &request.filters, name)?);
     }
     if start > 0 && page.items.is_empty() {
         return Err(CursorScope::out_of_range());
@@ -111,6 +119,37 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
         has_symbols: any_has_symbols(files)?,
         warnings,
     })
+}
+
+/// Says where the last part of a name is, when nothing of its name is held by what stands before.
+fn held_by_others(
+    sources: &Sources<'_>,
+    filters: &Filters,
+    name: &SymbolName,
+) -> Result<Option<String>> {
+    let wanted = WantedSymbols::of_name(name.without_holders());
+    let rows = filtered(sources, filters, &mut Vec::new())?;
+    let mut rows = rows.unwrap_or_else(|| live_rows_of(sources));
+    keep_rows(&wanted, sources, &mut rows)?;
+    let (mut count, mut first) = (0_u64, None);
+    for document in documents(sources, &rows)? {
+        let symbols = symbols_of(sources, &document)?;
+        for (position, symbol) in symbols.iter().enumerate() {
+            if wanted.has(&symbol) {
+                count += 1;
+                first.get_or_insert_with(|| {
+                    let path = &document.record.path;
+                    let hierarchy = hierarchy(&symbols, position);
+                    format!("{hierarchy} in {path}:{}", symbol.spans.lines.first)
+                });
+            }
+        }
+    }
+    let last = name.last_name();
+    Ok(first.map(|first| match count {
+        1 => format!("no symbol is {name}; one has the name {last}: {first}"),
+        count => format!("no symbol is {name}; {count} have the name {last}, the first: {first}"),
+    }))
 }
 
 /// Which symbols a relation leaves.
@@ -145,9 +184,9 @@ impl Page<'_> {
         for (document, by_symbol) in &uses.documents {
             let symbols = symbols_of(sources, document)?;
             for (position, lines) in by_symbol {
-                if symbols
-                    .symbol_at(*position)
-                    .is_some_and(|symbol| wanted.has(&symbol) && filter.has(&symbol))
+                let path = &document.record.path;
+                if wanted.has_at(&symbols, *position, path)
+                    && filter.has_at(&symbols, *position, path)
                 {
                     self.take(sources, document, &symbols, (*position, lines))?;
                 }

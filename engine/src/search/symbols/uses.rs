@@ -8,6 +8,7 @@ use roaring::RoaringBitmap;
 use crate::error::Result;
 use crate::index::keyword::{Analyser, SymbolTerm, searched_names};
 use crate::search::filter::rows::live_rows_of;
+use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
 use crate::search::symbols::calls::is_called;
@@ -15,7 +16,7 @@ use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of
 use crate::store::symbols::StoredSymbols;
 use crate::types::syntax::nesting::innermost;
 use crate::types::syntax::{SymbolRef, SymbolSpans};
-use crate::types::{NamePattern, Symbol, line_ends};
+use crate::types::{Symbol, line_ends};
 
 /// Bytes of text that are read at most to find who uses a name.
 const MAX_READ_BYTES: u64 = 256 << 20;
@@ -53,15 +54,14 @@ pub(super) struct UsingLine {
 /// such symbol as it was asked for. Whether there are such symbols comes second.
 pub(super) fn called_names(
     sources: &Sources<'_>,
-    name: &NamePattern,
+    name: &SymbolName,
 ) -> Result<(BTreeSet<String>, bool)> {
     let mut names = BTreeSet::new();
     each_definition(sources, name, |_, symbol| {
         names.extend(searched_names(symbol.name).last().map(str::to_owned));
         Ok(ControlFlow::Continue(()))
     })?;
-    let asked = name.to_string();
-    let asked = searched_names(&asked).last().unwrap_or_default().to_owned();
+    let asked = name.last_name();
     let is_defined = !names.is_empty();
     if names.contains(&asked) || !is_defined {
         names = BTreeSet::from([asked]);
@@ -72,15 +72,18 @@ pub(super) fn called_names(
 /// Calls `visit` with the symbols that a name finds and their documents, by path and line, until it breaks.
 fn each_definition(
     sources: &Sources<'_>,
-    name: &NamePattern,
+    name: &SymbolName,
     mut visit: impl FnMut(&DocumentRows, SymbolRef<'_>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
     let wanted = WantedSymbols::of_name(name.clone());
     let mut rows = live_rows_of(sources);
     keep_rows(&wanted, sources, &mut rows)?;
     for document in documents(sources, &rows)? {
-        for symbol in symbols_of(sources, &document)?.iter() {
-            if wanted.has(&symbol) && visit(&document, symbol)?.is_break() {
+        let symbols = symbols_of(sources, &document)?;
+        for (position, symbol) in symbols.iter().enumerate() {
+            if wanted.has_at(&symbols, position, &document.record.path)
+                && visit(&document, symbol)?.is_break()
+            {
                 return Ok(());
             }
         }
@@ -130,7 +133,7 @@ fn family(language: &str) -> &str {
 }
 
 /// The names of symbols that the definitions of a name use.
-pub(super) fn used_by(sources: &Sources<'_>, name: &NamePattern) -> Result<UsedNames> {
+pub(super) fn used_by(sources: &Sources<'_>, name: &SymbolName) -> Result<UsedNames> {
     let mut used: BTreeSet<String> = BTreeSet::new();
     let mut families = BTreeSet::new();
     let mut is_cut = false;
