@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::index::vector::Codec;
+use crate::ingest::secrets;
 
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
-    /// Path as walked; bytes that are not UTF-8 escaped.
+    /// Path as walked; bytes that are not UTF-8 escaped, and a name in it that holds a key or token as `…`.
     pub path: String,
     /// Why, in a few words.
     pub reason: String,
@@ -18,8 +19,9 @@ pub struct Skipped {
 impl Skipped {
     /// A file that is left out for `reason`.
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Skipped {
+        let path = path.into();
         Skipped {
-            path: path.into(),
+            path: secrets::path_without_secrets(&path).into_owned(),
             reason: reason.into(),
         }
     }

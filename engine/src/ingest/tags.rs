@@ -4,6 +4,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
 use crate::ingest::prepare::limits::MAX_TAGS;
+use crate::ingest::secrets;
 
 /// Characters that a tag never exceeds.
 const LIMIT_CHARS: usize = 64;
@@ -81,6 +82,22 @@ pub fn normal(tags: &[&str]) -> Result<Vec<String>> {
     normal.sort();
     normal.dedup();
     Ok(normal)
+}
+
+/// As [`normal`], of tags that a document is to be given.
+///
+/// # Errors
+/// Also [`Error::InvalidArgument`] for a tag that holds a key or token.
+pub fn given(tags: &[&str]) -> Result<Vec<String>> {
+    for tag in tags {
+        if let Some(secret) = secrets::in_words(tag, "a tag") {
+            return Err(Error::InvalidArgument {
+                argument: "tag",
+                reason: format!("it {secret}"),
+            });
+        }
+    }
+    normal(tags)
 }
 
 /// `tags` with those of `add` and without those of `remove`.

@@ -238,7 +238,7 @@ impl KbWriter {
     ///
     /// # Errors
     /// As [`KbWriter::remove`]; [`crate::Error::InvalidArgument`] for a tag that is empty, longer than 64
-    /// characters, or has a comma or control character.
+    /// characters, or has a comma or control character, and for one to give that holds a key or token.
     pub fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
         self.session.tag(name, add, remove)
     }
@@ -248,7 +248,7 @@ impl KbWriter {
     /// # Errors
     /// Those of [`KbWriter::tag`] for a tag.
     pub fn check_tags(tags: &[&str]) -> Result<()> {
-        tags::normal(tags).map(|_| ())
+        tags::given(tags).map(|_| ())
     }
 
     /// Makes all changes since the last commit durable and visible, at once. A .kb that did not exist

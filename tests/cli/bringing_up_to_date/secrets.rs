@@ -113,3 +113,42 @@ fn one_secret_is_added_on_request() {
         folder.kb(["get", name]).expect(0);
     }
 }
+
+/// Titles, metadata, names of files and of folders are stored as the text is.
+#[test]
+fn nothing_of_a_secret_beside_the_text_is_stored_or_shown() {
+    let folder = Folder::with_corpus();
+    let token = format!("ghp_{}", random_letters(36, 5));
+    let page = format!("<html><head><title>{token}</title></head><body>walrus</body></html>");
+    folder.write("harbour/page.html", &page);
+    folder.write(
+        "harbour/mail.eml",
+        format!("From: {token} <a@b.example>\nSubject: x\n\nwalrus\n"),
+    );
+    folder.write(&format!("harbour/{token}.md"), "# Walrus\n");
+    folder.write(&format!("harbour/{token}/a.bin"), "\0\0\0");
+    let stored = |file: &str| {
+        let bytes = std::fs::read(folder.join(file)).unwrap();
+        bytes
+            .windows(token.len())
+            .any(|found| found == token.as_bytes())
+    };
+    for _ in 0..2 {
+        let told = folder.kb(["index", "harbour", "-v"]).expect(0);
+        let output = format!("{}{}", told.stdout, told.stderr);
+        assert!(!output.contains(&token), "{output}");
+        assert!(output.contains("in its title)"), "{output}");
+        assert!(output.contains("in its path)"), "{output}");
+        let listed = folder.kb(["ls", "--skipped"]).expect(0).stdout;
+        assert!(listed.contains("page.html") && listed.contains("mail.eml"));
+        assert!(!listed.contains(&token), "{listed}");
+        assert!(!stored("harbour.kb"));
+    }
+    folder.write("plain.txt", "walrus");
+    let title = folder.kb(["add", "plain.txt", "--title", &token]).expect(2);
+    assert!(title.stderr.contains("in its title)"), "{title:#?}");
+    let path = folder.kb(["add", "plain.txt", "--path", &format!("a/{token}")]);
+    path.expect(2);
+    folder.kb(["tag", "docs/keys.md", &format!("+{token}")]);
+    assert!(!stored("harbour.kb"));
+}

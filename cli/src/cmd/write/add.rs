@@ -125,10 +125,10 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
     document.path = name.into_owned();
     refuse(secret_in(&document))?;
     document.path = path.to_owned();
-    refuse(secret_in(&document))?;
     if let Some(title) = &arguments.title {
         document.title.clone_from(title);
     }
+    refuse(secret_in(&document))?;
     Ok((document, original))
 }
 

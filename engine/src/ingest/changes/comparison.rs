@@ -509,7 +509,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     }
 
     fn skip(&mut self, path: String, reason: String) {
-        self.tally.skipped.push(Skipped { path, reason });
+        self.tally.skipped.push(Skipped::new(path, reason));
     }
 
     /// What was counted, once there is no further change.
@@ -535,6 +535,10 @@ fn note(left_out: LeftOut, known: Option<&SkippedRecord>) -> Option<Change> {
     let is_known = known.is_some_and(|record| {
         record.root == left_out.root && record.reason == left_out.reason && record.hash == UNREAD
     });
+    // Nothing is kept of a path that holds a secret.
+    if secrets::has_secret(&left_out.path) {
+        return known.map(|_| Change::Forget(left_out.path));
+    }
     if is_known {
         return None;
     }

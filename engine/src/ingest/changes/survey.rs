@@ -69,10 +69,10 @@ impl Survey {
                     if is_same {
                         match candidate.skipped.take() {
                             None => unchanged += 1,
-                            Some(record) => skipped.push(Skipped {
-                                path: candidate.file.document_path.clone(),
-                                reason: record.reason,
-                            }),
+                            Some(record) => {
+                                let path = candidate.file.document_path.as_str();
+                                skipped.push(Skipped::new(path, record.reason));
+                            }
                         }
                         return Ok(());
                     }

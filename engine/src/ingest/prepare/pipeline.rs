@@ -271,11 +271,11 @@ fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, OpenError
 
 fn skipped(file: &SourceFile, reason: String, hash: [u8; 32]) -> Outcome {
     let path = file.document_path.clone();
-    Outcome::Skipped(Skipped { path, reason }, hash)
+    Outcome::Skipped(Skipped::new(path, reason), hash)
 }
 
 fn unread(path: String, reason: String) -> Outcome {
-    Outcome::Unread(Skipped { path, reason })
+    Outcome::Unread(Skipped::new(path, reason))
 }
 
 #[cfg(test)]

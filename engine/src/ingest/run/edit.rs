@@ -134,7 +134,7 @@ impl Session {
 
     /// See [`crate::KbWriter::tag`].
     pub(crate) fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
-        let add = tags::normal(add)?;
+        let add = tags::given(add)?;
         let remove = tags::normal(remove)?;
         let (path, stored) = self.named(name)?;
         match self.pending.get_mut(&path) {

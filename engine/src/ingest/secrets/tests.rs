@@ -7,6 +7,8 @@ use super::*;
 use crate::ingest::extract;
 use crate::types::Class;
 
+mod stored;
+
 /// Characters of a kind as a generator of random numbers picks them, without runs.
 fn characters(alphabet: Alphabet, count: usize, seed: u64) -> String {
     let all: Vec<char> = (0..=127_u8)
@@ -275,6 +277,9 @@ fn text_made_to_harm_is_searched_in_linear_time() {
         "-----BEGIN PRIVATE KEY-----",
         "-----BEGIN PRIVATE KEY-----\nMIIE",
         "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----\n * ",
+        "-----BEGIN PRIVATE KEY-----<p",
+        "* ",
         PUTTY_START,
         "PuTTY-User-Key-File-Private-Lines:",
         "glpat-",

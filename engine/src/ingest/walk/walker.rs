@@ -225,7 +225,7 @@ impl<'r> Walk<'r> {
 
     fn skip(&mut self, path: String, reason: String) {
         self.pending
-            .push_back(WalkItem::Skipped(Skipped { path, reason }));
+            .push_back(WalkItem::Skipped(Skipped::new(path, reason)));
     }
 
     fn leave_out(&mut self, root: &Root, path: String, reason: String, look: Option<open::Look>) {
@@ -251,10 +251,7 @@ impl<'r> Walk<'r> {
             self.advance(root)?;
             let Some(file) = file else { continue };
             let found = if self.last.as_ref() == Some(&path) {
-                WalkItem::Skipped(Skipped {
-                    path,
-                    reason: "another file has the same path".to_owned(),
-                })
+                WalkItem::Skipped(Skipped::new(path, "another file has the same path"))
             } else {
                 self.last = Some(path);
                 WalkItem::File(file)

@@ -276,6 +276,10 @@ pub(super) fn put_skipped(
     hash: [u8; 32],
 ) -> Result<()> {
     let file = &candidate.file;
+    // Nothing is kept of a path that holds a secret.
+    if secrets::has_secret(&file.document_path) {
+        return skipped::remove(transaction, &file.document_path);
+    }
     let record = SkippedRecord {
         root: file.root,
         size_bytes: file.size_bytes,

@@ -85,10 +85,10 @@ impl<'r> RunRecorder<'r> {
             (Outcome::Unchanged, _) => {
                 match &candidate.skipped {
                     None => report.unchanged += 1,
-                    Some(record) => report.skipped.push(Skipped {
-                        path: path.clone(),
-                        reason: record.reason.clone(),
-                    }),
+                    Some(record) => {
+                        let skipped = Skipped::new(path.as_str(), record.reason.as_str());
+                        report.skipped.push(skipped);
+                    }
                 }
                 // Not one of those that were to be read.
                 return Ok(());
