@@ -1,6 +1,7 @@
 //! What the tools promise: the criteria of the systems that this server takes the place of, one test
 //! for each row that applies now.
 
+mod patterns;
 mod vectors;
 
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `search_regex`: every line that matches a regular expression.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kb_engine::{
     Cursor, Hit, Kb, RegexMatch, RegexOutput, RegexRequest, RegexResponse, search_files_regex,
@@ -144,8 +144,11 @@ impl Tool for SearchRegex {
 
     fn run(cx: &Context<'_>, params: &SearchRegexParams) -> Result<ToolResponse, ToolError> {
         let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        let began = Instant::now();
         let mut request = request(params);
         budget::fit_results(params.max_tokens.get(), MORE_PERCENT, |budget| {
+            // All attempts together have that time.
+            request.time_limit = Some(TIME_LIMIT.saturating_sub(began.elapsed()));
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = ask(cx, &indexes, &request)?;
             Ok(Attempt {
@@ -170,8 +173,7 @@ fn request(params: &SearchRegexParams) -> RegexRequest {
         })
         .k(usize::try_from(params.limit.0).unwrap_or(usize::MAX))
         .documents(params.document_id.as_deref())
-        .max_line_bytes(LINE_BYTES)
-        .time_limit(TIME_LIMIT);
+        .max_line_bytes(LINE_BYTES);
     let languages = params.language.as_deref().unwrap_or_default().split(',');
     let languages = languages
         .map(str::trim)

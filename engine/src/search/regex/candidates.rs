@@ -9,48 +9,92 @@ use crate::index::trigram::Reader;
 use crate::index::trigram::trigrams::Trigram;
 use crate::search::regex::trigram_query::TrigramQuery;
 
+/// Trigrams of one condition that leave the candidates as they are, one after the other, before the others are not
+/// looked at: what they would leave out is left to the search.
+const IDLE_LIMIT: usize = 32;
+
+/// Most bytes of lists that are kept for the case that their trigram comes again.
+const KNOWN_LIMIT_BYTES: usize = 32 << 20;
+
 /// Keeps of `rows` those of units that the trigrams of a pattern allow; with `is_whole` those of documents, where the
-/// trigrams of a match may be in several units.
+/// trigrams of a match may be in several units. Calls `tick` for each trigram. Time is linear in the rows and in the
+/// lists of the trigrams that are looked at.
 ///
 /// # Errors
-/// [`Error::Damaged`](crate::Error::Damaged).
+/// [`Error::Damaged`](crate::Error::Damaged); what `tick` says.
 pub(super) fn keep_candidates(
     bound: &BoundSegment<'_>,
     query: &TrigramQuery,
     is_whole: bool,
     rows: &mut RoaringBitmap,
+    tick: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     let Some(reader) = bound.trigrams()? else {
         return Ok(());
     };
+    let documents = match is_whole {
+        true => Some(Documents::of(bound, &reader)?),
+        false => None,
+    };
     let mut evaluation = Evaluation {
-        bound,
         reader,
-        is_whole,
+        documents,
         known: FxHashMap::default(),
+        known_bytes: 0,
+        tick,
     };
-    let Some(found) = evaluation.evaluate(query)? else {
-        return Ok(());
-    };
-    *rows &= if is_whole {
-        found
-    } else {
-        evaluation.rows_of_units(&found)?
-    };
+    if let Some(found) = evaluation.evaluate(query)? {
+        *rows &= evaluation.rows_of(&found)?;
+    }
     Ok(())
 }
 
-/// Evaluates a query over one segment: to units, or to rows of whole documents.
+/// The documents of a segment, numbered in the order of their rows.
+struct Documents {
+    /// First row of each, and the end of the last.
+    starts: Vec<u32>,
+    /// First and last document of each unit.
+    of_units: Vec<(u32, u32)>,
+}
+
+impl Documents {
+    fn of(bound: &BoundSegment<'_>, reader: &Reader<'_>) -> Result<Documents> {
+        let chunks = bound.chunks();
+        let rows = bound.segment.rows();
+        let (mut starts, mut last) = (Vec::new(), None);
+        let mut of_units = Vec::with_capacity(reader.units() as usize);
+        for unit in 0..reader.units() {
+            let mut first = None;
+            // Units have all rows, one after the other.
+            for row in reader.rows_of(unit)? {
+                let document = Some(chunks.document(row)?);
+                if document != last {
+                    starts.push(row);
+                    last = document;
+                }
+                first.get_or_insert(starts.len().saturating_sub(1) as u32);
+            }
+            let end = starts.len().saturating_sub(1) as u32;
+            of_units.push((first.unwrap_or(end), end));
+        }
+        starts.push(rows);
+        Ok(Documents { starts, of_units })
+    }
+}
+
+/// Evaluates a query over one segment: to units, or to documents.
 struct Evaluation<'b> {
-    bound: &'b BoundSegment<'b>,
     reader: Reader<'b>,
-    is_whole: bool,
+    /// Where whole documents are looked for.
+    documents: Option<Documents>,
     /// Trigrams that were looked up.
     known: FxHashMap<Trigram, RoaringBitmap>,
+    known_bytes: usize,
+    tick: &'b dyn Fn() -> Result<()>,
 }
 
 impl Evaluation<'_> {
-    /// `None`: everything.
+    /// What a query leaves, or more; `None`: everything.
     fn evaluate(&mut self, query: &TrigramQuery) -> Result<Option<RoaringBitmap>> {
         Ok(match query {
             TrigramQuery::Any => None,
@@ -58,15 +102,21 @@ impl Evaluation<'_> {
             TrigramQuery::Has(trigram) => Some(self.with(*trigram)?),
             TrigramQuery::And(all) => {
                 let mut found: Option<RoaringBitmap> = None;
+                let mut idle = 0;
                 for query in all {
                     let Some(of_one) = self.evaluate(query)? else {
                         continue;
                     };
-                    let both = match found {
-                        Some(found) => found & of_one,
+                    let both = match found.take() {
+                        Some(found) => {
+                            let before = found.len();
+                            let both = found & of_one;
+                            idle = if both.len() < before { 0 } else { idle + 1 };
+                            both
+                        }
                         None => of_one,
                     };
-                    if both.is_empty() {
+                    if both.is_empty() || idle >= IDLE_LIMIT {
                         return Ok(Some(both));
                     }
                     found = Some(both);
@@ -90,50 +140,48 @@ impl Evaluation<'_> {
         if let Some(known) = self.known.get(&trigram) {
             return Ok(known.clone());
         }
-        let mut found: RoaringBitmap = self.reader.units_with(trigram)?.into_iter().collect();
-        if self.is_whole {
-            found = self.rows_of_units(&found)?;
-            self.add_rest_of_documents(&mut found)?;
+        (self.tick)()?;
+        let units = self.reader.units_with(trigram)?;
+        let found: RoaringBitmap = match &self.documents {
+            Some(documents) => {
+                let mut found = RoaringBitmap::new();
+                let mut next = 0;
+                for unit in units {
+                    if let Some((first, last)) = documents.of_units.get(unit as usize)
+                        && *last >= next
+                    {
+                        found.insert_range((*first).max(next)..=*last);
+                        next = last.saturating_add(1);
+                    }
+                }
+                found
+            }
+            None => units.into_iter().collect(),
+        };
+        let bytes = found.serialized_size();
+        if self.known_bytes + bytes <= KNOWN_LIMIT_BYTES {
+            self.known_bytes += bytes;
+            self.known.insert(trigram, found.clone());
         }
-        self.known.insert(trigram, found.clone());
         Ok(found)
     }
 
-    fn rows_of_units(&self, units: &RoaringBitmap) -> Result<RoaringBitmap> {
+    /// The rows of units, or of documents.
+    fn rows_of(&self, found: &RoaringBitmap) -> Result<RoaringBitmap> {
         let mut rows = RoaringBitmap::new();
-        for unit in units {
-            rows.insert_range(self.reader.rows_of(unit)?);
+        for number in found {
+            match &self.documents {
+                Some(documents) => {
+                    let at = number as usize;
+                    if let Some([start, end]) = documents.starts.get(at..at + 2) {
+                        rows.insert_range(*start..*end);
+                    }
+                }
+                None => {
+                    rows.insert_range(self.reader.rows_of(number)?);
+                }
+            }
         }
         Ok(rows)
-    }
-
-    /// Adds the rows of the documents that the first and last rows of each run are of.
-    fn add_rest_of_documents(&self, rows: &mut RoaringBitmap) -> Result<()> {
-        let chunks = self.bound.chunks();
-        let count = self.bound.segment.rows();
-        let mut runs = Vec::new();
-        let mut next = 0;
-        while let Some(first) = rows.range(next..).next() {
-            let mut end = first;
-            while rows.contains(end) {
-                end += 1;
-            }
-            runs.push(first..end);
-            next = end;
-        }
-        for run in runs {
-            let document = chunks.document(run.start)?;
-            let mut start = run.start;
-            while start > 0 && chunks.document(start - 1)? == document {
-                start -= 1;
-            }
-            let document = chunks.document(run.end - 1)?;
-            let mut end = run.end;
-            while end < count && chunks.document(end)? == document {
-                end += 1;
-            }
-            rows.insert_range(start..end);
-        }
-        Ok(())
     }
 }

@@ -5,7 +5,8 @@ use std::ops::{ControlFlow, Range};
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::error::Result;
-use crate::search::regex::pattern::Pattern;
+use crate::search::regex::finder::{Finder, line_end};
+use crate::search::regex::machine::Found;
 
 /// Most matches of a line that are kept.
 pub(super) const RANGES_LIMIT: usize = 256;
@@ -23,11 +24,33 @@ pub(super) struct FoundLine {
     pub(super) matches: Vec<Range<usize>>,
 }
 
+/// How far a text was searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Searched {
+    /// To its end, or as far as was wanted.
+    AsWanted,
+    /// The time was up.
+    Until {
+        /// The start of the first line that was not searched to its end. A search that begins there continues this one.
+        line: usize,
+        /// What was found of that line.
+        partial: Option<FoundLine>,
+    },
+}
+
 /// Counts the matching lines of a text, up to `limit`, as [`each_line`] finds them.
-pub(super) fn count_lines(pattern: &Pattern, text: &str, limit: u64) -> Result<u64> {
+///
+/// # Errors
+/// As [`Finder::find`].
+pub(super) fn count_lines(
+    finder: &mut Finder<'_>,
+    text: &str,
+    limit: u64,
+) -> Result<(u64, Searched)> {
+    let pattern = finder.pattern();
     let mut count = 0;
     if pattern.is_multi_line() {
-        each_line(pattern, text, |_| {
+        let searched = each_line(finder, text, 0, |_| {
             count += 1;
             Ok(if count < limit {
                 ControlFlow::Continue(())
@@ -35,41 +58,62 @@ pub(super) fn count_lines(pattern: &Pattern, text: &str, limit: u64) -> Result<u
                 ControlFlow::Break(())
             })
         })?;
-        return Ok(count);
+        return Ok((count, searched));
     }
     let bytes = text.as_bytes();
     if pattern.matches_anywhere() {
         let rest = u64::from(bytes.last().is_some_and(|last| *last != b'\n'));
         let lines = memchr_iter(b'\n', bytes).count() as u64 + rest;
-        return Ok(lines.min(limit));
+        return Ok((lines.min(limit), Searched::AsWanted));
     }
-    let mut from = 0;
-    while count < limit
-        && from < text.len()
-        && let Some(found) = pattern.find(text, from, text.len())
-        && !is_behind_last_line(bytes, found.0)
-    {
-        count += 1;
-        // What follows in the line is not looked at.
-        from = line_end(bytes, found) + 1;
+    finder.begin_text();
+    let mut lines = Lines::new(0);
+    while count < limit {
+        match lines.next_match(finder, text)? {
+            Next::Match(found) => {
+                count += 1;
+                // What follows in the line is not looked at.
+                lines.from = line_end(bytes, found) + 1;
+            }
+            Next::End => break,
+            Next::OutOfTime(line) => {
+                let partial = None;
+                return Ok((count, Searched::Until { line, partial }));
+            }
+        }
     }
-    Ok(count)
+    Ok((count, Searched::AsWanted))
 }
 
-/// Calls `visit` with every matching line of a text, which begins with a line. Matches are leftmost-first, each
-/// begins where the one before ended or later. Time is linear in the text.
+/// Calls `visit` with every matching line from the one that begins at `from` on, in a text that begins with a line.
+/// Matches are leftmost-first, each begins where the one before ended or later. Time is linear in the text.
 ///
 /// # Errors
-/// What `visit` says.
+/// What `visit` says, and as [`Finder::find`].
 pub(super) fn each_line(
-    pattern: &Pattern,
+    finder: &mut Finder<'_>,
     text: &str,
+    from: usize,
     mut visit: impl FnMut(FoundLine) -> Result<ControlFlow<()>>,
-) -> Result<()> {
+) -> Result<Searched> {
     let bytes = text.as_bytes();
+    let is_multi_line = finder.pattern().is_multi_line();
     let mut counter = LineCounter::default();
-    let mut next = pattern.find(text, 0, text.len());
-    while let Some(found) = next {
+    finder.begin_text();
+    let mut lines = Lines::new(from);
+    let mut next = None;
+    loop {
+        let found = match next.take() {
+            Some(found) => found,
+            None => match lines.next_match(finder, text)? {
+                Next::Match(found) => found,
+                Next::End => break,
+                Next::OutOfTime(line) => {
+                    let partial = None;
+                    return Ok(Searched::Until { line, partial });
+                }
+            },
+        };
         if is_behind_last_line(bytes, found.0) {
             break;
         }
@@ -81,27 +125,113 @@ pub(super) fn each_line(
             line_ends_within: 0,
             matches: Vec::new(),
         };
-        next = add_matches(pattern, text, found, &mut line);
+        let added = add_matches(finder, text, found, &mut line)?;
         line.line_ends_within = counter.up_to(bytes, line.bytes.end) - line.line_ends_before;
-        let end = line.bytes.end;
-        if visit(line)?.is_break() || end >= text.len() {
+        lines.from = line.bytes.end + 1;
+        match added {
+            Added::UpTo(found) => next = Some(found),
+            Added::All if is_multi_line => lines.from = text.len() + 1,
+            Added::All => {}
+            // Of a line it was known that it matches, and where it ends.
+            Added::Some if !is_multi_line => {}
+            Added::Some => {
+                return Ok(Searched::Until {
+                    line: start,
+                    partial: Some(line),
+                });
+            }
+        }
+        if visit(line)?.is_break() {
             break;
         }
-        if next.is_none() && !pattern.is_multi_line() {
-            next = pattern.find(text, end + 1, text.len());
+    }
+    Ok(Searched::AsWanted)
+}
+
+/// Walks the lines of a text from match to match.
+struct Lines {
+    /// Where the search continues: at the start of a line, or behind the text.
+    from: usize,
+    /// Whether a line was searched.
+    has_begun: bool,
+}
+
+enum Next {
+    Match((usize, usize)),
+    End,
+    /// The start of the line that was to be searched.
+    OutOfTime(usize),
+}
+
+impl Lines {
+    fn new(from: usize) -> Lines {
+        Lines {
+            from,
+            has_begun: false,
         }
     }
-    Ok(())
+
+    /// The next match, the first of its line.
+    fn next_match(&mut self, finder: &mut Finder<'_>, text: &str) -> Result<Next> {
+        let bytes = text.as_bytes();
+        while self.from < text.len() {
+            let from = self.from;
+            if std::mem::replace(&mut self.has_begun, true) && finder.is_over()? {
+                return Ok(Next::OutOfTime(from));
+            }
+            let to = if finder.pattern().is_multi_line() {
+                text.len()
+            } else {
+                finder.begin_line();
+                piece_end(bytes, from, finder.piece_bytes())
+            };
+            match finder.find(text, from, to)? {
+                Found::Match(start, end) => return Ok(Next::Match((start, end))),
+                Found::OutOfTime => return Ok(Next::OutOfTime(from)),
+                Found::Nothing => self.from = to + 1,
+            }
+        }
+        Ok(Next::End)
+    }
+}
+
+/// The end of the last line, of those that begin at `from`, that together have `limit` bytes at most; of the first
+/// in any case.
+fn piece_end(bytes: &[u8], from: usize, limit: usize) -> usize {
+    let rest = bytes.get(from..).unwrap_or_default();
+    let within = rest.get(..limit).unwrap_or(rest);
+    if within.len() == rest.len() && !rest.ends_with(b"\n") {
+        return bytes.len();
+    }
+    match memrchr(b'\n', within) {
+        Some(end) => from + end,
+        None => memchr(b'\n', rest).map_or(bytes.len(), |end| from + end),
+    }
+}
+
+/// What came of looking for further matches.
+enum Added {
+    /// There are no more, or none that are wanted.
+    All,
+    /// All of the line; this is the next match.
+    UpTo((usize, usize)),
+    /// Some; the time was up.
+    Some,
 }
 
 /// Adds a match and those that begin in the same line, and returns the first that does not, where it is known.
 fn add_matches(
-    pattern: &Pattern,
+    finder: &mut Finder<'_>,
     text: &str,
     first: (usize, usize),
     line: &mut FoundLine,
-) -> Option<(usize, usize)> {
+) -> Result<Added> {
     let bytes = text.as_bytes();
+    let is_multi_line = finder.pattern().is_multi_line();
+    let behind = |from: usize| {
+        let character = text.get(from..).and_then(|rest| rest.chars().next());
+        from + character.map_or(1, char::len_utf8)
+    };
     let mut found = first;
     loop {
         if found.0 < found.1 && line.matches.len() < RANGES_LIMIT {
@@ -109,31 +239,34 @@ fn add_matches(
         }
         line.bytes.end = line.bytes.end.max(line_end(bytes, found));
         // A match of one line is looked for in that line alone.
-        let limit = if pattern.is_multi_line() {
+        let limit = if is_multi_line {
             text.len()
         } else {
             line.bytes.end
         };
         let mut from = found.1;
         if found.0 == found.1 {
-            let character = text.get(from..).and_then(|rest| rest.chars().next());
-            from += character.map_or(1, char::len_utf8);
+            from = behind(from);
         }
-        if from > limit || line.matches.len() >= RANGES_LIMIT && !pattern.is_multi_line() {
-            return None;
+        if from > limit || line.matches.len() >= RANGES_LIMIT && !is_multi_line {
+            return Ok(Added::All);
         }
-        let mut next = pattern.find(text, from, limit)?;
-        if next.0 == next.1 && next.0 == found.1 {
-            // An empty match right behind another is none.
-            let character = text.get(from..).and_then(|rest| rest.chars().next());
-            from += character.map_or(1, char::len_utf8);
-            if from > limit {
-                return None;
+        let next = loop {
+            match finder.find(text, from, limit)? {
+                // An empty match right behind another is none.
+                Found::Match(start, end) if start == end && start == found.1 && from == start => {
+                    from = behind(from);
+                    if from > limit {
+                        return Ok(Added::All);
+                    }
+                }
+                Found::Match(start, end) => break (start, end),
+                Found::Nothing => return Ok(Added::All),
+                Found::OutOfTime => return Ok(Added::Some),
             }
-            next = pattern.find(text, from, limit)?;
-        }
+        };
         if next.0 > line.bytes.end {
-            return Some(next);
+            return Ok(Added::UpTo(next));
         }
         found = next;
     }
@@ -142,17 +275,6 @@ fn add_matches(
 /// Whether a match begins behind the last line end, where no line is, or in no text.
 fn is_behind_last_line(bytes: &[u8], start: usize) -> bool {
     start >= bytes.len() && bytes.last().is_none_or(|last| *last == b'\n')
-}
-
-/// End of the line in which a match ends; a line end that the match ends with is that of its last line.
-fn line_end(bytes: &[u8], (start, end): (usize, usize)) -> usize {
-    let from = if end > start && bytes.get(end - 1) == Some(&b'\n') {
-        end - 1
-    } else {
-        end
-    };
-    let rest = bytes.get(from..).unwrap_or_default();
-    memchr(b'\n', rest).map_or(bytes.len(), |at| from + at)
 }
 
 /// Counts line ends from the start of a text on.
@@ -178,12 +300,15 @@ impl LineCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::regex::machine::Watch;
+    use crate::search::regex::pattern::Pattern;
     use crate::search::regex::request::RegexRequest;
 
     fn lines(request: &RegexRequest, text: &str) -> Vec<(u32, String, Vec<String>)> {
         let pattern = Pattern::compile(request).unwrap();
         let mut all = Vec::new();
-        each_line(&pattern, text, |line| {
+        let mut finder = Finder::new(&pattern, Watch::new(&|| Ok(()), None));
+        let searched = each_line(&mut finder, text, 0, |line| {
             let matches = line
                 .matches
                 .iter()
@@ -192,9 +317,9 @@ mod tests {
             assert_eq!(shown.matches('\n').count() as u32, line.line_ends_within);
             all.push((line.line_ends_before + 1, shown, matches.collect()));
             Ok(ControlFlow::Continue(()))
-        })
-        .unwrap();
-        let count = |limit| count_lines(&pattern, text, limit).unwrap();
+        });
+        assert_eq!(searched.unwrap(), Searched::AsWanted);
+        let mut count = |limit| count_lines(&mut finder, text, limit).unwrap().0;
         assert_eq!(count(u64::MAX), all.len() as u64, "{request:?} {text:?}");
         assert_eq!(count(1), all.len().min(1) as u64);
         all

@@ -8,13 +8,19 @@
 //! | `candidates` | condition -> the rows that it may match in |
 //! | `target` | files and filters -> documents in the order of their paths, with the rows to read |
 //! | `window` | rows -> the text that is searched, whole lines of one document |
-//! | `line_finder` | pattern and text -> matching lines |
+//! | `machine` | the same pattern -> an automaton that can be stopped at any byte |
+//! | `finder` | pattern and text -> the next match, by what can be stopped in time |
+//! | `line_finder` | matches -> matching lines |
+//! | `item` | a matching line -> [`RegexMatch`] |
 //! | `run` | all of it, within budgets -> [`RegexResponse`] |
 //!
 //! Nothing here is ranked: the answer is what a scan of every text would give, in the order of paths and lines.
 
 mod candidates;
+mod finder;
+mod item;
 mod line_finder;
+mod machine;
 mod pattern;
 mod position;
 mod request;

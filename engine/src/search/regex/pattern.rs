@@ -11,11 +11,12 @@ use regex_syntax::hir::{
 };
 
 use crate::error::{Error, PatternFault, Result};
+use crate::search::regex::machine::{Machine, steps_per_byte};
 use crate::search::regex::request::{PATTERN_LIMIT_BYTES, RegexRequest};
 use crate::search::regex::trigram_query::TrigramQuery;
 
 /// Most memory of the automaton of a pattern, as the `regex` crate has it: enough for `\w{100}`. Time is linear in
-/// the text, but for the worst patterns also in this.
+/// the text, but for the worst patterns also in this: [`Pattern::steps_per_byte`].
 const AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
 
 /// Deepest nesting of groups and repetitions: what is done with a pattern recurses as deep.
@@ -25,6 +26,10 @@ const NEST_LIMIT: u32 = 100;
 #[derive(Debug)]
 pub(super) struct Pattern {
     regex: meta::Regex,
+    /// What it was made of.
+    hir: Hir,
+    /// The most steps that a search takes for a byte, about.
+    steps_per_byte: u64,
     /// Whether matches may reach over lines.
     is_multi_line: bool,
     /// Whether it must be searched in whole documents: matches reach over lines, or are bound to the ends of a text.
@@ -69,25 +74,17 @@ impl Pattern {
             .nfa_size_limit(Some(AUTOMATON_LIMIT_BYTES))
             .which_captures(WhichCaptures::Implicit);
         let regex = meta::Builder::new().configure(config).build_from_hir(&hir);
-        let regex = regex.map_err(|error| {
-            let reason = match error.size_limit() {
-                Some(limit) => format!("its automaton takes more than {} MiB", limit >> 20),
-                None => "its automaton cannot be made".to_owned(),
-            };
-            Error::InvalidPattern {
-                position: None,
-                reason,
-                fault: PatternFault::TooLarge,
-            }
-        })?;
+        let regex = regex.map_err(|error| too_large(error.size_limit()))?;
         let anchored = hir.properties().look_set().contains_anchor_haystack();
         Ok(Pattern {
             regex,
+            steps_per_byte: steps_per_byte(&hir),
             is_multi_line: request.multi_line,
             needs_document: request.multi_line || anchored,
             matches_anywhere: hir.properties().minimum_len() == Some(0)
                 && hir.properties().look_set().is_empty(),
             trigrams: TrigramQuery::of(&hir),
+            hir,
         })
     }
 
@@ -111,10 +108,36 @@ impl Pattern {
         self.needs_document
     }
 
+    /// The most steps that a search takes for a byte, about.
+    pub(super) fn steps_per_byte(&self) -> u64 {
+        self.steps_per_byte
+    }
+
+    /// Makes what finds the same matches as [`Pattern::find`] and can be stopped.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPattern`].
+    pub(super) fn machine(&self) -> Result<Machine> {
+        let machine = Machine::new(&self.hir, AUTOMATON_LIMIT_BYTES);
+        machine.map_err(|error| too_large(error.size_limit()))
+    }
+
     /// The first match that begins at or after `from` and ends at or before `to`, which may look at all of `text`.
     pub(super) fn find(&self, text: &str, from: usize, to: usize) -> Option<(usize, usize)> {
         let found = self.regex.search(&Input::new(text).range(from..to))?;
         Some((found.start(), found.end()))
+    }
+}
+
+/// The error of an automaton that was not made, for its size if there is a limit.
+fn too_large(limit_bytes: Option<usize>) -> Error {
+    Error::InvalidPattern {
+        position: None,
+        reason: match limit_bytes {
+            Some(limit) => format!("its automaton takes more than {} MiB", limit >> 20),
+            None => "its automaton cannot be made".to_owned(),
+        },
+        fault: PatternFault::TooLarge,
     }
 }
 

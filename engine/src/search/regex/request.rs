@@ -73,7 +73,9 @@ pub struct RegexRequest {
     /// The search ends, with a cursor, after so many bytes of text were read; at least one document or 64 KB of one
     /// is.
     pub max_scan_bytes: u64,
-    /// The search ends, with a cursor, after that time, looked at after each document or 64 KB.
+    /// The search ends, with a cursor, after that time, which is looked at after each document or 64 KB, and within
+    /// them from half a second on. If the first line or document of an answer takes longer, its rest is left out with
+    /// a warning.
     pub time_limit: Option<Duration>,
     /// Whether text is skipped that cannot match by its trigrams; for measurements. The answer is the same.
     pub uses_trigrams: bool,

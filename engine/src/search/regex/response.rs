@@ -13,7 +13,8 @@ pub struct RegexResponse {
     pub matches: Paged<RegexMatch>,
     /// Whether everything was searched that the cursor would not continue with; false when the search ended because
     /// of [`max_scan_bytes`](crate::RegexRequest::max_scan_bytes) or
-    /// [`time_limit`](crate::RegexRequest::time_limit). There is a cursor then, even if there is no match.
+    /// [`time_limit`](crate::RegexRequest::time_limit). There is a cursor then, even if there is no match. Also false
+    /// where a line or document was left out that takes longer than the time limit; a warning names it.
     pub is_complete: bool,
     /// Bytes of text that were searched for this page.
     pub searched_bytes: u64,

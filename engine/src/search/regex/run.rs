@@ -1,7 +1,7 @@
 //! Searches: targets -> windows -> lines -> items, until a budget is used up.
 
 use std::ops::{ControlFlow, Range};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use roaring::RoaringBitmap;
 
@@ -11,7 +11,10 @@ use crate::resolve;
 use crate::search::filter::rows::{intersect, live_rows_of};
 use crate::search::plan::filtered;
 use crate::search::regex::candidates::keep_candidates;
-use crate::search::regex::line_finder::{FoundLine, count_lines, each_line};
+use crate::search::regex::finder::{Finder, line_end};
+use crate::search::regex::item::{Facts, document_item, line_item};
+use crate::search::regex::line_finder::{FoundLine, Searched, count_lines, each_line};
+use crate::search::regex::machine::Watch;
 use crate::search::regex::pattern::Pattern;
 use crate::search::regex::position::Position;
 use crate::search::regex::request::{RegexOutput, RegexRequest};
@@ -20,10 +23,11 @@ use crate::search::regex::target::{Target, Targets};
 use crate::search::regex::trigram_query::TrigramQuery;
 use crate::search::regex::window::{DOCUMENT_LIMIT_BYTES, WindowReader};
 use crate::search::sources::{Source, Sources};
-use crate::store::documents::DocumentRecord;
-use crate::store::handles;
 use crate::store::meta::Settings;
-use crate::types::{DocumentId, Lines, Part, PartAddress, PartKind};
+use crate::types::{DocumentId, PartKind};
+
+/// Least time for the first text of a page, so that each page gets on.
+const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Answers a request to one or several files.
 ///
@@ -33,6 +37,7 @@ use crate::types::{DocumentId, Lines, Part, PartAddress, PartKind};
 /// [`Error::InvalidCursor`] and [`Error::StaleCursor`] for a continuation of something else, [`Error::Cancelled`],
 /// [`Error::Damaged`] for what a file gets wrong.
 pub(crate) fn search_regex(files: &[Source<'_>], request: &RegexRequest) -> Result<RegexResponse> {
+    let began = Instant::now();
     request.validate_numbers()?;
     let pattern = Pattern::compile(request)?;
     let commits = files.iter().map(|source| {
@@ -49,6 +54,10 @@ pub(crate) fn search_regex(files: &[Source<'_>], request: &RegexRequest) -> Resu
     if *pattern.trigrams() != TrigramQuery::Any && request.uses_trigrams {
         skip_by_trigrams(&sources, &pattern, &mut rows, &mut warnings)?;
     }
+    let tick = || sources.tick();
+    let time = request.time_limit.map(|limit| limit.max(LEAST_TIME));
+    let deadline = time.and_then(|time| began.checked_add(time));
+    let mut finder = Finder::new(&pattern, Watch::new(&tick, deadline));
     let mut search = Search {
         sources: &sources,
         request,
@@ -56,8 +65,9 @@ pub(crate) fn search_regex(files: &[Source<'_>], request: &RegexRequest) -> Resu
         start,
         budget: Budget::of_texts(&request.page),
         items: Vec::new(),
-        began: Instant::now(),
+        began,
         searched_bytes: 0,
+        has_progressed: false,
         next: None,
         is_complete: true,
         warnings,
@@ -65,7 +75,7 @@ pub(crate) fn search_regex(files: &[Source<'_>], request: &RegexRequest) -> Resu
     let first_file = start.map_or(0, |start| start.file);
     for file in first_file..files.len() {
         let rows = rows.get(sources.positions(file)).unwrap_or_default();
-        search.file(file, rows.to_vec())?;
+        search.file(file, rows.to_vec(), &mut finder)?;
         if search.next.is_some() {
             break;
         }
@@ -146,7 +156,8 @@ fn skip_by_trigrams(
     for (bound, rows) in sources.segments.iter().zip(rows) {
         sources.tick()?;
         if !rows.is_empty() {
-            keep_candidates(bound, pattern.trigrams(), pattern.needs_document(), rows)?;
+            let (trigrams, is_whole) = (pattern.trigrams(), pattern.needs_document());
+            keep_candidates(bound, trigrams, is_whole, rows, &|| sources.tick())?;
         }
     }
     for source in sources.files {
@@ -182,6 +193,8 @@ struct Search<'r> {
     items: Vec<RegexMatch>,
     began: Instant,
     searched_bytes: u64,
+    /// Whether a search that continues where it is now has less to do.
+    has_progressed: bool,
     /// Where it continues.
     next: Option<Position>,
     is_complete: bool,
@@ -201,15 +214,14 @@ struct Current {
     matching_lines: u64,
 }
 
-/// What an item says of its document.
-struct Facts {
-    record: DocumentRecord,
-    parts: Vec<Part>,
-}
-
 impl<'r> Search<'r> {
     /// Searches what is left of a file.
-    fn file(&mut self, file: usize, rows: Vec<RoaringBitmap>) -> Result<()> {
+    fn file(
+        &mut self,
+        file: usize,
+        rows: Vec<RoaringBitmap>,
+        finder: &mut Finder<'_>,
+    ) -> Result<()> {
         let source = self.sources.source(file)?;
         let start = self.start.filter(|start| start.file == file);
         let from = match start {
@@ -242,7 +254,8 @@ impl<'r> Search<'r> {
                 break;
             };
             let from = start.filter(|start| start.document == target.document);
-            self.document(file, &target, from.map_or(0, |start| start.line), reader)?;
+            let from = from.map_or(0, |start| start.line);
+            self.document(file, &target, from, reader, finder)?;
             if self.next.is_some() {
                 break;
             }
@@ -256,6 +269,7 @@ impl<'r> Search<'r> {
         target: &Target,
         from: usize,
         reader: &mut WindowReader<'r>,
+        finder: &mut Finder<'_>,
     ) -> Result<()> {
         let mut current = Current {
             file,
@@ -298,16 +312,18 @@ impl<'r> Search<'r> {
                 if reader.may_have_cells() && self.is_sheet(&mut current)? {
                     reader.show_cells();
                 }
-                if self.window(&mut current, reader)?.is_break() {
+                if self.window(&mut current, reader, finder)?.is_break() {
                     break 'ranges;
                 }
             }
         }
         if !is_by_line && current.matching_lines > 0 {
-            let matching_lines = current.matching_lines;
-            let item = self.item(&mut current, None, matching_lines, reader)?;
+            let source = self.sources.source(file)?;
+            let record = source.catalog.documents.get(source.snapshot, current.id)?;
+            let item = document_item(file, &record, current.matching_lines);
             self.take(item, &current, 0);
         }
+        self.has_progressed = true;
         Ok(())
     }
 
@@ -316,6 +332,7 @@ impl<'r> Search<'r> {
         &mut self,
         current: &mut Current,
         reader: &WindowReader<'r>,
+        finder: &mut Finder<'_>,
     ) -> Result<ControlFlow<()>> {
         let limit = match self.request.output {
             RegexOutput::Lines => None,
@@ -324,29 +341,149 @@ impl<'r> Search<'r> {
         };
         if let Some(limit) = limit {
             // A cursor of these is at the start of a document.
-            current.matching_lines += count_lines(self.pattern, reader.text(), limit)?;
+            let (count, searched) = count_lines(finder, reader.text(), limit)?;
+            current.matching_lines += count;
+            if searched != Searched::AsWanted {
+                self.leave_document(current)?;
+                return Ok(ControlFlow::Break(()));
+            }
             return Ok(if current.matching_lines >= limit {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             });
         }
-        let (first_byte, first_line) = (reader.first_byte()? as usize, reader.first_line()?);
+        let from = self.first_wanted(current, reader)?;
         let mut flow = ControlFlow::Continue(());
-        each_line(self.pattern, reader.text(), |line| {
-            let number = first_line.saturating_add(line.line_ends_before);
-            let byte = first_byte + line.bytes.start;
-            if current.from > 0 && self.line_key(current, byte, number)? < current.from {
-                return Ok(flow);
-            }
-            let item = self.item(current, Some(&line), 1, reader)?;
-            let key = self.line_key(current, byte, number)?;
-            if !self.take(item, current, key) {
+        let searched = each_line(finder, reader.text(), from, |line| {
+            if self.take_line(current, &line, reader)?.is_break() {
                 flow = ControlFlow::Break(());
             }
             Ok(flow)
         })?;
+        if let Searched::Until { line, partial } = searched {
+            self.leave_line(current, reader, from, line, partial)?;
+            return Ok(ControlFlow::Break(()));
+        }
+        self.has_progressed = true;
         Ok(flow)
+    }
+
+    /// The start of the first line of a window that the search did not have before.
+    fn first_wanted(&self, current: &mut Current, reader: &WindowReader<'r>) -> Result<usize> {
+        if current.from == 0 {
+            return Ok(0);
+        }
+        let bytes = reader.text().as_bytes();
+        if self.is_sheet(current)? {
+            let lines = current.from.saturating_sub(reader.first_line()? as usize);
+            let line_end = lines.checked_sub(1);
+            let line_end = line_end.map(|before| memchr::memchr_iter(b'\n', bytes).nth(before));
+            return Ok(line_end.map_or(0, |end| end.map_or(bytes.len(), |end| end + 1)));
+        }
+        let from = current.from.saturating_sub(reader.first_byte()? as usize);
+        let before = from.checked_sub(1).and_then(|before| bytes.get(before..));
+        // A cursor names any byte that its sender likes.
+        Ok(match before {
+            Some(before) => {
+                let end = memchr::memchr(b'\n', before);
+                end.map_or(bytes.len(), |end| from + end)
+            }
+            None => from.min(bytes.len()),
+        })
+    }
+
+    /// Takes a line of a window as an item; breaks if it does not fit.
+    fn take_line(
+        &mut self,
+        current: &mut Current,
+        line: &FoundLine,
+        reader: &WindowReader<'r>,
+    ) -> Result<ControlFlow<()>> {
+        let number = reader.first_line()?.saturating_add(line.line_ends_before);
+        let byte = reader.first_byte()? as usize + line.bytes.start;
+        let key = self.line_key(current, byte, number)?;
+        if current.facts.is_none() {
+            let source = self.sources.source(current.file)?;
+            let record = source.catalog.documents.get(source.snapshot, current.id)?;
+            let parts = &source.catalog.parts;
+            let parts = parts.get(source.snapshot, current.id, record.text_bytes)?;
+            current.facts = Some(Facts { record, parts });
+        }
+        let Some(facts) = &current.facts else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let limit = self.request.max_line_bytes;
+        let item = line_item(current.file, facts, line, reader, limit)?;
+        Ok(if self.take(item, current, key) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
+    }
+
+    /// Ends the page at a line that the time was up in, or behind it, if it is the first of the page.
+    fn leave_line(
+        &mut self,
+        current: &mut Current,
+        reader: &WindowReader<'r>,
+        from: usize,
+        line: usize,
+        partial: Option<FoundLine>,
+    ) -> Result<()> {
+        if self.has_progressed || line > from || !self.items.is_empty() {
+            let (byte, number) = (reader.first_byte()? as usize, self.number_of(reader, line)?);
+            let key = self.line_key(current, byte + line, number)?;
+            self.stop_at(current, key);
+            return Ok(());
+        }
+        let path = self.path(current)?;
+        let bytes = reader.text().as_bytes();
+        let number = self.number_of(reader, line)?;
+        self.is_complete = false;
+        let mut end = line_end(bytes, (line, line));
+        let is_rest_left = self.pattern.is_multi_line() && partial.is_none();
+        self.warnings.push(if is_rest_left {
+            format!("{path} was searched up to line {number} only: the pattern takes too long")
+        } else {
+            format!(
+                "line {number} of {path} was not searched to its end: the pattern takes too long"
+            )
+        });
+        if is_rest_left {
+            return Ok(());
+        }
+        if let Some(partial) = partial {
+            end = end.max(partial.bytes.end);
+            if self.take_line(current, &partial, reader)?.is_break() {
+                return Ok(());
+            }
+        }
+        let (byte, number) = (reader.first_byte()? as usize, self.number_of(reader, end)?);
+        let key = self.line_key(current, byte + end + 1, number.saturating_add(1))?;
+        self.next = Some(position(current, key));
+        Ok(())
+    }
+
+    /// Ends the page at a document that the time was up in, or leaves its rest out, if it is the first of the page.
+    fn leave_document(&mut self, current: &mut Current) -> Result<()> {
+        if self.has_progressed || !self.items.is_empty() {
+            current.matching_lines = 0;
+            self.stop_at(current, 0);
+            return Ok(());
+        }
+        let path = self.path(current)?;
+        self.is_complete = false;
+        self.warnings.push(format!(
+            "{path} was not searched to its end: the pattern takes too long"
+        ));
+        Ok(())
+    }
+
+    fn path(&self, current: &Current) -> Result<String> {
+        let source = self.sources.source(current.file)?;
+        let record = source.catalog.documents.get(source.snapshot, current.id)?;
+        Ok(record.path)
     }
 
     /// Takes an item, if it fits; else the answer continues there.
@@ -423,6 +560,15 @@ impl<'r> Search<'r> {
         })
     }
 
+    /// The number of the line that a byte of a window is in.
+    fn number_of(&self, reader: &WindowReader<'r>, start: usize) -> Result<u32> {
+        let bytes = reader.text().as_bytes();
+        let before = bytes.get(..start.min(bytes.len())).unwrap_or_default();
+        let line_ends = memchr::memchr_iter(b'\n', before).count();
+        let line_ends = u32::try_from(line_ends).unwrap_or(u32::MAX);
+        Ok(reader.first_line()?.saturating_add(line_ends))
+    }
+
     fn is_too_long(&self, target: &Target) -> Result<bool> {
         let chunks = self.sources.segment(target.segment)?.chunks();
         Ok(match target.end.checked_sub(1) {
@@ -441,63 +587,6 @@ impl<'r> Search<'r> {
         current.is_sheet = Some(is_sheet);
         Ok(is_sheet)
     }
-
-    /// The item of a line, or of a document.
-    fn item(
-        &self,
-        current: &mut Current,
-        line: Option<&FoundLine>,
-        matching_lines: u64,
-        reader: &WindowReader<'r>,
-    ) -> Result<RegexMatch> {
-        let facts = match &mut current.facts {
-            Some(facts) => facts,
-            facts => {
-                let source = self.sources.source(current.file)?;
-                let record = source.catalog.documents.get(source.snapshot, current.id)?;
-                // A whole document has no address in one of its parts.
-                let parts = match line {
-                    Some(_) => {
-                        let parts = &source.catalog.parts;
-                        parts.get(source.snapshot, current.id, record.text_bytes)?
-                    }
-                    None => Vec::new(),
-                };
-                facts.insert(Facts { record, parts })
-            }
-        };
-        let record = &facts.record;
-        let mut item = RegexMatch {
-            file: current.file,
-            document: record.path.clone(),
-            handle: handles::handle(&record.title, &record.path, &record.suffix),
-            file_type: record.file_type.clone(),
-            part: None,
-            lines: Lines { first: 0, last: 0 },
-            lines_are_of_passage: record.line_map,
-            text: String::new(),
-            begins_within_line: false,
-            ends_within_line: false,
-            ranges: Vec::new(),
-            matching_lines,
-        };
-        let Some(line) = line else {
-            item.lines_are_of_passage = false;
-            return Ok(item);
-        };
-        item.lines = if record.line_map {
-            reader.chunk_lines(&line.bytes)?
-        } else {
-            let first = reader.first_line()?.saturating_add(line.line_ends_before);
-            Lines {
-                first,
-                last: first.saturating_add(line.line_ends_within),
-            }
-        };
-        item.part = part_of(&facts.parts, item.lines);
-        show(&mut item, reader.text(), line, self.request.max_line_bytes);
-        Ok(item)
-    }
 }
 
 fn position(current: &Current, line: usize) -> Position {
@@ -506,43 +595,4 @@ fn position(current: &Current, line: usize) -> Position {
         document: current.id,
         line,
     }
-}
-
-/// The part that some lines of the stored text begin in. Each part begins with a line.
-fn part_of(parts: &[Part], lines: Lines) -> Option<PartAddress> {
-    let after = parts.partition_point(|part| part.line <= lines.first);
-    let part = parts.get(after.checked_sub(1)?)?;
-    let next_line = parts.get(after).map_or(u32::MAX, |next| next.line);
-    let within = Lines {
-        first: lines.first,
-        last: lines.last.min(next_line.saturating_sub(1)),
-    };
-    PartAddress::of(parts, part.start, within)
-}
-
-/// Puts a line into an item, or the part of it around its first match.
-fn show(item: &mut RegexMatch, text: &str, line: &FoundLine, limit_bytes: usize) {
-    let whole = line.bytes.clone();
-    let line_text = text.get(whole.clone()).unwrap_or_default();
-    let line_text = line_text.strip_suffix('\r').unwrap_or(line_text);
-    let (mut start, mut end) = (0, line_text.len());
-    if end > limit_bytes {
-        let first = line
-            .matches
-            .first()
-            .map_or(0, |found| found.start - whole.start);
-        // A quarter of what is shown stands before the match, unless the line ends before the rest does.
-        let wanted = first.saturating_sub(limit_bytes / 4);
-        start = line_text.floor_char_boundary(wanted.min(end - limit_bytes));
-        end = line_text.floor_char_boundary(start + limit_bytes);
-        item.begins_within_line = start > 0;
-        item.ends_within_line = end < line_text.len();
-    }
-    item.text = line_text.get(start..end).unwrap_or_default().to_owned();
-    let (from, to) = (whole.start + start, whole.start + end);
-    let clipped = line.matches.iter().map(|found| {
-        let (begin, end) = (found.start.clamp(from, to), found.end.clamp(from, to));
-        begin - from..end - from
-    });
-    item.ranges = clipped.filter(|range| !range.is_empty()).collect();
 }

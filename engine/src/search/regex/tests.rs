@@ -1,4 +1,5 @@
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use regex_automata::meta;
@@ -318,6 +319,195 @@ fn several_files_are_searched_one_after_the_other() {
     let files = [&first, &second];
     let response = search_files_regex(&files, &request, &mut Progress::ignore).unwrap();
     assert_eq!(response.matches.len(), 1);
+}
+
+/// Words without an upper-case letter.
+fn prose(lines: usize, line_end: char) -> String {
+    let mut number = 7u64;
+    let mut text = String::new();
+    for _ in 0..lines {
+        for _ in 0..12 {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695);
+            for letter in number
+                .to_be_bytes()
+                .iter()
+                .take(2 + (number >> 61) as usize)
+            {
+                text.push(char::from(b'a' + letter % 25));
+            }
+            text.push(' ');
+        }
+        text.push(line_end);
+    }
+    text
+}
+
+#[test]
+fn a_pattern_that_looks_for_the_end_from_each_match_takes_linear_time() {
+    let text = prose(6000, '\n');
+    let (_folder, kb) = kb(&[&[("prose.txt", &text)]]);
+    for pattern in ["(?s).*Z|.", "(?s)[a-m]+(?:.*Z)?", "(?si:e.*\u{e9}|[a-e])"] {
+        let request = RegexRequest::new(pattern).multi_line(true).k(1000);
+        let began = Instant::now();
+        let found = all(&kb, &request);
+        assert_eq!(found.len(), 6000, "{pattern}");
+        assert!(
+            found
+                .iter()
+                .zip(1..)
+                .all(|((_, line, _), number)| *line == number)
+        );
+        assert!(began.elapsed() < Duration::from_secs(60), "{pattern}");
+    }
+}
+
+#[test]
+fn a_line_that_takes_longer_than_the_limit_is_left_out_with_a_warning() {
+    let text = format!("tide 1\n{}tide 2\ntide 3\n", prose(4000, ' '));
+    let (_folder, kb) = kb(&[&[("a/long.txt", &text), ("b.txt", "tide 4\n")]]);
+    let pattern = "[a-z ]*e[a-z ]{20000}[A-Z]|^tide";
+    for is_multi_line in [false, true] {
+        let mut request = RegexRequest::new(pattern)
+            .multi_line(is_multi_line)
+            .time_limit(Duration::from_millis(20));
+        let (mut found, mut warnings, mut pages) = (Vec::new(), Vec::new(), 0);
+        loop {
+            let began = Instant::now();
+            let response = kb.search_regex(&request).unwrap();
+            assert!(
+                began.elapsed() < Duration::from_secs(5),
+                "{:?}",
+                began.elapsed()
+            );
+            found.extend(response.matches.items.iter().map(|item| item.text.clone()));
+            let is_left_out = response
+                .warnings
+                .iter()
+                .any(|warning| warning.contains("too long"));
+            assert!(!is_left_out || !response.is_complete);
+            warnings.extend(response.warnings);
+            pages += 1;
+            match response.matches.next {
+                Some(cursor) => request.page.cursor = Some(cursor),
+                None => break,
+            }
+            assert!(pages < 20, "{warnings:?}");
+        }
+        let left_out: Vec<&String> = warnings
+            .iter()
+            .filter(|warning| warning.contains("too long"))
+            .collect();
+        let last = left_out.last().unwrap();
+        assert!(
+            last.contains("line 2") && last.contains("a/long.txt"),
+            "{left_out:?}"
+        );
+        // Over several lines, the line before may reach into the one that takes long.
+        assert_eq!(left_out.len(), if is_multi_line { 2 } else { 1 });
+        let first: &[&str] = if is_multi_line {
+            &["tide 1", "tide 4"]
+        } else {
+            &["tide 1", "tide 3", "tide 4"]
+        };
+        assert_eq!(found, first);
+    }
+}
+
+#[test]
+fn a_search_is_stopped_within_a_line() {
+    let (_folder, kb) = kb(&[&[("a.txt", &prose(4000, ' '))]]);
+    for (pattern, is_multi_line) in [
+        ("[a-z ]*e[a-z ]{60000}[A-Z]", false),
+        ("(?s)[a-z ]*e[a-z ]{30000}Z|.", true),
+    ] {
+        for output in [
+            RegexOutput::Lines,
+            RegexOutput::Counts,
+            RegexOutput::Documents,
+        ] {
+            let request = RegexRequest::new(pattern)
+                .multi_line(is_multi_line)
+                .output(output);
+            let began = Instant::now();
+            let mut hook = |_: &Progress| match began.elapsed() < Duration::from_millis(200) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            };
+            let stopped = search_files_regex(&[&kb], &request, &mut hook);
+            assert!(
+                matches!(stopped, Err(Error::Cancelled)),
+                "{pattern}: {stopped:?}"
+            );
+            assert!(
+                began.elapsed() < Duration::from_secs(5),
+                "{:?}",
+                began.elapsed()
+            );
+        }
+    }
+}
+
+#[test]
+fn a_long_literal_over_several_lines_is_looked_up_in_linear_time() {
+    // Every trigram of ten letters is in every other unit: runs of candidates are as short as can be.
+    let block = |first: u8| {
+        let letter = |n: u32| char::from(first + (n % 10) as u8);
+        let words =
+            (0..1000).map(|n| format!("{}{}{} ", letter(n), letter(n / 10), letter(n / 100)));
+        let words: String = words.collect();
+        format!("{}\n", words.repeat(5))
+    };
+    let text: String = (0..240)
+        .map(|n| block(if n % 2 == 0 { b'a' } else { b'k' }))
+        .collect();
+    let small: String = block(b'k');
+    let (_folder, kb) = kb(&[&[("a.txt", &text), ("b.txt", &small)]]);
+    let mut number = 7u64;
+    let literal: String = (0..12_000)
+        .map(|_| {
+            number = number
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695);
+            char::from(b'a' + (number >> 33) as u8 % 10)
+        })
+        .collect();
+    let began = Instant::now();
+    let request = RegexRequest::new(literal).multi_line(true);
+    let response = kb.search_regex(&request).unwrap();
+    assert!(response.matches.is_empty());
+    // Only the document with these trigrams was read.
+    assert_eq!(response.searched_bytes, text.len() as u64);
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn pages_over_several_lines_are_the_whole_answer() {
+    let text = "a\n\nb\n\n\na b\nc\n".repeat(400);
+    let csv = "a,b\n\"x \\\\ y\",c\nb,\n".repeat(300);
+    let (_folder, kb) = kb(&[&[("a.txt", &text), ("b.csv", &csv)]]);
+    for pattern in [
+        r"a\s+b",
+        r"(?s)b.{0,9}|",
+        r"a\n|",
+        r"\n\n",
+        "^$",
+        r"(?s)b.*?\n\n|c",
+    ] {
+        let whole = RegexRequest::new(pattern).multi_line(true).k(10_000);
+        let wanted = all(&kb, &whole);
+        assert!(!wanted.is_empty());
+        for k in [1, 7] {
+            if wanted.len() < 1500 || k > 1 {
+                assert_eq!(all(&kb, &whole.clone().k(k)), wanted, "{pattern} {k}");
+            }
+        }
+    }
 }
 
 /// Patterns of everything that a pattern may have, over few letters.
