@@ -1,8 +1,11 @@
 //! Packages of OpenDocument: their kind, whether they are encrypted, and what they say of themselves.
 
+use std::collections::HashSet;
+
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::package::ooxml::{read_optional, read_part};
-use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
+use crate::ingest::extract::package::math::read_mathml;
+use crate::ingest::extract::package::ooxml::{package_path, read_optional, read_part};
+use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
 
@@ -94,4 +97,82 @@ pub(in crate::ingest::extract) fn push_collapsed(paragraph: &mut String, text: &
 pub(in crate::ingest::extract) fn push_spaces(paragraph: &mut String, count: Option<u32>) {
     let count = count.unwrap_or(1).min(MAX_SPACES);
     paragraph.extend((0..count).map(|_| ' '));
+}
+
+/// An object that is embedded in a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::ingest::extract) enum Object {
+    /// In a linear form.
+    Equation(String),
+    /// The lines of its titles and of its table.
+    Chart(Vec<String>),
+}
+
+/// The objects of a package. Each is read once, so that references to one do not multiply its text.
+#[derive(Debug, Default)]
+pub(in crate::ingest::extract) struct Objects(HashSet<String>);
+
+impl Objects {
+    /// The object that an element `draw:object` refers to; `None` where it is neither equation nor chart.
+    ///
+    /// # Errors
+    /// A limit is exceeded.
+    pub(in crate::ingest::extract) fn read(
+        &mut self,
+        package: &mut ZipPackage<'_>,
+        element: &Element<'_>,
+    ) -> Result<Option<Object>, SkipReason> {
+        let folder = package_path("", &element.reference("href").unwrap_or_default());
+        if folder.is_empty() || !self.0.insert(folder.clone()) {
+            return Ok(None);
+        }
+        let part = read_optional(package, &format!("{folder}/content.xml"))?;
+        let mut reader = XmlReader::new(&part);
+        while let Some(event) = reader.next()? {
+            match event {
+                XmlEvent::Start(element) => match element.name() {
+                    "math" => return Ok(Some(Object::Equation(read_mathml(&part)?))),
+                    "chart" => return Ok(Some(Object::Chart(chart_lines(&mut reader)?))),
+                    "document-content" | "body" => {}
+                    _ => reader.skip()?,
+                },
+                XmlEvent::End(_) | XmlEvent::Text(_) => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is written in a chart: a line for a title, and one for each row of its table.
+fn chart_lines(reader: &mut XmlReader<'_>) -> Result<Vec<String>, SkipReason> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    let (mut in_text, mut in_row) = (false, false);
+    while let Some(event) = reader.next()? {
+        match event {
+            XmlEvent::Start(element) => match element.name() {
+                "p" => in_text = true,
+                "table-row" => in_row = true,
+                _ => {}
+            },
+            XmlEvent::End(end) => match end.name() {
+                "p" => {
+                    in_text = false;
+                    if !in_row {
+                        lines.push(std::mem::take(&mut line));
+                    }
+                }
+                "table-cell" => line.push('\t'),
+                "table-row" => {
+                    in_row = false;
+                    lines.push(std::mem::take(&mut line));
+                }
+                _ => {}
+            },
+            XmlEvent::Text(text) if in_text => push_collapsed(&mut line, &text),
+            XmlEvent::Text(_) => {}
+        }
+    }
+    let lines = lines.into_iter().map(|line| line.trim().to_owned());
+    Ok(lines.filter(|line| !line.is_empty()).collect())
 }

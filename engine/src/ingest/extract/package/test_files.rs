@@ -10,8 +10,16 @@ use crate::ingest::extract::package::compound_file::SIGNATURE;
 const RELATIONSHIPS: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 
 pub(in crate::ingest::extract) fn package(parts: &[(&str, &str)]) -> Vec<u8> {
+    let parts: Vec<(&str, &[u8])> = parts
+        .iter()
+        .map(|(name, text)| (*name, text.as_bytes()))
+        .collect();
+    package_of(&parts)
+}
+
+pub(in crate::ingest::extract) fn package_of(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, text) in parts {
+    for (name, bytes) in parts {
         // As the formats demand, so that a file shows what it is.
         let method = match *name {
             "mimetype" => CompressionMethod::Stored,
@@ -19,7 +27,7 @@ pub(in crate::ingest::extract) fn package(parts: &[(&str, &str)]) -> Vec<u8> {
         };
         let options = SimpleFileOptions::default().compression_method(method);
         writer.start_file(*name, options).unwrap();
-        writer.write_all(text.as_bytes()).unwrap();
+        writer.write_all(bytes).unwrap();
     }
     writer.finish().unwrap().into_inner()
 }

@@ -140,6 +140,11 @@ impl<'a> XmlReader<'a> {
         }
     }
 
+    /// How many elements are open, that which was begun last among them.
+    pub(in crate::ingest::extract) fn depth(&self) -> u64 {
+        self.depth
+    }
+
     /// Whether reading ended before the end, where the part is no XML any more, or was cut.
     pub(in crate::ingest::extract) fn is_broken(&self) -> bool {
         self.is_broken

@@ -56,6 +56,12 @@ impl<'a> ZipPackage<'a> {
         self.format
     }
 
+    /// Reads no more than another package may, which may then read so much less: for one that lies inside the other.
+    pub(in crate::ingest::extract) fn share_limit(&mut self, outer: &mut ZipPackage<'_>) {
+        self.left_bytes = self.left_bytes.min(outer.left_bytes);
+        outer.left_bytes = self.left_bytes;
+    }
+
     /// Whether there is such a part.
     pub(in crate::ingest::extract) fn has(&self, name: &str) -> bool {
         self.places.contains_key(&key(name))

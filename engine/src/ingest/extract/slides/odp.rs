@@ -1,7 +1,7 @@
 //! Presentations of OpenDocument: their pages are slides.
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::package::odf;
+use crate::ingest::extract::package::odf::{self, Object, Objects};
 use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -20,6 +20,8 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     odf::read_properties(package, &mut found)?;
     let mut slides = Slides {
         reader: XmlReader::new(&content),
+        package,
+        objects: Objects::default(),
         deck: Deck::new(found),
         slide: None,
         is_notes: false,
@@ -35,8 +37,10 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     slides.deck.finish()
 }
 
-struct Slides<'a> {
+struct Slides<'a, 'z> {
     reader: XmlReader<'a>,
+    package: &'a mut ZipPackage<'z>,
+    objects: Objects,
     deck: Deck,
     /// The open slide.
     slide: Option<SlideText>,
@@ -48,7 +52,7 @@ struct Slides<'a> {
     cells: usize,
 }
 
-impl Slides<'_> {
+impl Slides<'_, '_> {
     fn read(&mut self) -> Result<(), SkipReason> {
         while let Some(event) = self.reader.next()? {
             match event {
@@ -84,6 +88,17 @@ impl Slides<'_> {
             "frame" | "custom-shape" => {
                 self.end_frame();
                 self.class = element.attribute("class");
+            }
+            "object" => {
+                let lines = match self.objects.read(self.package, element)? {
+                    Some(Object::Equation(equation)) => vec![equation],
+                    Some(Object::Chart(lines)) => lines,
+                    None => Vec::new(),
+                };
+                for line in lines {
+                    self.text.push_str(&line);
+                    self.text.push('\n');
+                }
             }
             "p" | "h" => self.paragraphs += 1,
             "s" if self.paragraphs > 0 => odf::push_spaces(&mut self.text, element.number("c")),

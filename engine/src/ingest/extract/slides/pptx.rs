@@ -1,6 +1,8 @@
 //! PowerPoint presentations (Office Open XML): the slides in the order in which they are shown.
 
 use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::drawing_parts::DrawingParts;
+use crate::ingest::extract::package::math::read_office_math;
 use crate::ingest::extract::package::ooxml::{self, Relationships};
 use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
@@ -64,16 +66,17 @@ fn slide_ids(presentation: &str) -> Result<Vec<String>, SkipReason> {
 fn read_slide(package: &mut ZipPackage<'_>, part: &str) -> Result<SlideText, SkipReason> {
     let text = ooxml::read_optional(package, part)?;
     let mut slide = SlideText::default();
-    read_shapes(&text, &mut slide, Shapes::Slide)?;
     let relationships = Relationships::read(package, part)?;
+    let mut drawings = DrawingParts::new(&relationships);
+    let others = Some((&mut *package, &mut drawings));
+    read_shapes(&text, &mut slide, Shapes::Slide, others)?;
     for notes in relationships.of_kind("notesSlide").take(1) {
         let text = ooxml::read_optional(package, notes)?;
-        read_shapes(&text, &mut slide, Shapes::Notes)?;
+        read_shapes(&text, &mut slide, Shapes::Notes, None)?;
     }
-    // The text of a diagram lies in a part of its own.
-    for diagram in relationships.of_kind("diagramData") {
-        let text = ooxml::read_optional(package, diagram)?;
-        read_shapes(&text, &mut slide, Shapes::Diagram)?;
+    let diagrams = relationships.of_kind("diagramData");
+    for line in drawings.other_diagrams(package, diagrams)? {
+        push_line(&mut slide.text, &line);
     }
     Ok(slide)
 }
@@ -82,11 +85,15 @@ fn read_slide(package: &mut ZipPackage<'_>, part: &str) -> Result<SlideText, Ski
 enum Shapes {
     Slide,
     Notes,
-    Diagram,
 }
 
-/// Takes the text of the shapes of a part.
-fn read_shapes(part: &str, slide: &mut SlideText, shapes: Shapes) -> Result<(), SkipReason> {
+/// Takes the text of the shapes of a part; `others`: where its charts and diagrams are.
+fn read_shapes(
+    part: &str,
+    slide: &mut SlideText,
+    shapes: Shapes,
+    mut others: Option<(&mut ZipPackage<'_>, &mut DrawingParts)>,
+) -> Result<(), SkipReason> {
     let mut reader = XmlReader::new(part);
     let mut is_text = false;
     let mut placeholder = None;
@@ -105,6 +112,14 @@ fn read_shapes(part: &str, slide: &mut SlideText, shapes: Shapes) -> Result<(), 
                 "t" => is_text = true,
                 "br" => text.push('\n'),
                 "tab" => text.push('\t'),
+                "oMath" => text.push_str(&read_office_math(&mut reader)?),
+                "chart" | "relIds" => {
+                    if let Some((package, drawings)) = &mut others {
+                        for line in drawings.lines(package, &element)? {
+                            push_line(&mut text, &line);
+                        }
+                    }
+                }
                 "tc" => {
                     if cells > 0 {
                         text.push_str(" | ");
@@ -151,7 +166,7 @@ fn flush(text: &mut String, placeholder: Option<&str>, slide: &mut SlideText, sh
         Shapes::Slide if is_title && slide.title.is_none() => {
             slide.title = Some(text.to_owned());
         }
-        Shapes::Slide | Shapes::Diagram => push_line(&mut slide.text, text),
+        Shapes::Slide => push_line(&mut slide.text, text),
     }
 }
 

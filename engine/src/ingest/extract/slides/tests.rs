@@ -190,3 +190,63 @@ fn a_presentation_may_have_no_slides_or_ten_thousand() {
         );
     }
 }
+
+#[test]
+fn charts_diagrams_and_equations_are_on_their_slides() {
+    let chart = "<c:chartSpace><c:title><a:p><a:t>Catch</a:t></a:p></c:title><c:ser><c:cat><c:strCache><c:pt idx='0'><c:v>Cod</c:v></c:pt></c:strCache></c:cat>\
+        <c:val><c:numCache><c:pt idx='0'><c:v>8.5</c:v></c:pt></c:numCache></c:val></c:ser></c:chartSpace>";
+    let diagram = |text: &str| {
+        format!(
+            "<dgm:dataModel><dgm:pt modelId='1'><dgm:t><a:p><a:t>{text}</a:t></a:p></dgm:t></dgm:pt></dgm:dataModel>"
+        )
+    };
+    let slide = "<p:sld><p:sp><a:p><a:t>above</a:t></a:p></p:sp>\
+        <p:graphicFrame><a:graphic><c:chart r:id='r0'/></a:graphic></p:graphicFrame>\
+        <p:graphicFrame><a:graphic><dgm:relIds r:dm='r1'/></a:graphic></p:graphicFrame>\
+        <p:sp><a:p><a:t>Let </a:t><mc:AlternateContent><mc:Choice><a14:m><m:oMath><m:sSup><m:e><m:r><m:t>z</m:t></m:r></m:e>\
+        <m:sup><m:r><m:t>3</m:t></m:r></m:sup></m:sSup></m:oMath></a14:m></mc:Choice><mc:Fallback><a:t>no</a:t></mc:Fallback></mc:AlternateContent></a:p></p:sp></p:sld>";
+    let presentation =
+        "<p:presentation><p:sldIdLst><p:sldId r:id='r0'/></p:sldIdLst></p:presentation>";
+    let bytes = package(&[
+        (
+            "_rels/.rels",
+            &relationships(&[("officeDocument", "ppt/presentation.xml")]),
+        ),
+        ("ppt/presentation.xml", presentation),
+        (
+            "ppt/_rels/presentation.xml.rels",
+            &relationships(&[("slide", "slides/slide1.xml")]),
+        ),
+        ("ppt/slides/slide1.xml", slide),
+        (
+            "ppt/slides/_rels/slide1.xml.rels",
+            &relationships(&[
+                ("chart", "../charts/chart1.xml"),
+                ("diagramData", "../diagrams/data1.xml"),
+                ("diagramData", "../diagrams/data2.xml"),
+            ]),
+        ),
+        ("ppt/charts/chart1.xml", chart),
+        ("ppt/diagrams/data1.xml", &diagram("Steer")),
+        ("ppt/diagrams/data2.xml", &diagram("Moor")),
+    ]);
+    assert_eq!(
+        document(&bytes).text,
+        "above\nCatch\nCod\t8.5\nSteer\nLet z^3\nMoor\n\n"
+    );
+    let page =
+        "<draw:page><draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></draw:page>";
+    let content = format!("<office:document-content>{page}</office:document-content>");
+    let bytes = package(&[
+        (
+            "mimetype",
+            "application/vnd.oasis.opendocument.presentation",
+        ),
+        ("content.xml", &content),
+        (
+            "Object 1/content.xml",
+            "<math><msqrt><mn>2</mn></msqrt></math>",
+        ),
+    ]);
+    assert_eq!(document(&bytes).text, "\u{221a}2\n\n");
+}

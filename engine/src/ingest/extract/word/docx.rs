@@ -1,17 +1,20 @@
 //! Word documents (Office Open XML): text in the order of the body, notes and comments behind the paragraph that
 //! refers to them.
 //!
-//! Deleted text, field codes and the fallbacks of newer drawings are no text. Text boxes follow the paragraph that
-//! they are anchored to. Headers and footers are left out.
+//! Deleted and hidden text, field codes and the fallbacks of newer drawings are no text. Text boxes, charts and diagrams
+//! follow the paragraph that they are anchored to. Headers and footers are left out.
 
 use std::collections::HashMap;
 
 use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::package::math::read_office_math;
 use crate::ingest::extract::package::ooxml::{self, Relationships};
+use crate::ingest::extract::package::symbols;
 use crate::ingest::extract::package::xml::{Element, EndTag, XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
 use crate::ingest::extract::word::docx_numbering::Numbering;
+use crate::ingest::extract::word::docx_parts::Parts;
 use crate::ingest::extract::word::docx_styles::{Styles, heading_level};
 use crate::ingest::extract::word::flow::{Break, Flow};
 
@@ -23,6 +26,20 @@ pub(in crate::ingest::extract) const FORMAT: &str = "Word document";
 /// Damaged, encrypted or beyond a limit.
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let package = &mut ZipPackage::open(bytes, FORMAT)?;
+    let mut flow = Flow::default();
+    let found = read(package, 0, &mut flow)?;
+    flow.finish(found)
+}
+
+/// Appends what a package holds, which lies inside so many others, and gives what it says of itself.
+///
+/// # Errors
+/// As [`extract`].
+fn read(
+    package: &mut ZipPackage<'_>,
+    inside: usize,
+    flow: &mut Flow,
+) -> Result<Extracted, SkipReason> {
     let main = ooxml::main_part(package)?;
     let relationships = Relationships::read(package, &main)?;
     let mut found = Extracted::default();
@@ -51,15 +68,16 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         }
     }
     let body = ooxml::read_part(package, &main)?.unwrap_or_default();
-    let mut flow = Flow::default();
-    let is_broken = Body::new(&body, &mut known, &mut flow).read()?;
+    let mut reading = Body::new(&body, &mut known, flow);
+    reading.parts = Some(Parts::new(package, &relationships, inside, read));
+    let is_broken = reading.read()?;
     if is_broken && flow.is_empty() {
         return Err(SkipReason::damaged(FORMAT, "its text is no XML"));
     }
     for paragraph in known.notes.texts.drain(..).flatten() {
         flow.paragraph(&paragraph, None, &[]);
     }
-    flow.finish(found)
+    Ok(found)
 }
 
 /// Notes or comments, in the order of their parts.
@@ -126,6 +144,8 @@ struct Paragraph {
     /// Its list, 0 for none, and the level in it.
     list: Option<u32>,
     list_level: Option<u32>,
+    /// It is the large first letter of the next one.
+    is_initial: bool,
     /// It ends a section: whether the next one begins on a new page.
     ends_section: Option<bool>,
 }
@@ -142,18 +162,39 @@ impl Paragraph {
     }
 }
 
+/// A run of text that is being read.
+#[derive(Debug, Default)]
+struct Run {
+    /// How many paragraphs are open around it.
+    paragraphs: usize,
+    style: String,
+    font: String,
+    /// What it says itself.
+    is_hidden: Option<bool>,
+    /// What it says, or else its style and that of its paragraph, once that was asked for.
+    hides: Option<bool>,
+}
+
 /// Reads a body of paragraphs and tables.
-struct Body<'a> {
+struct Body<'a, 'z> {
     reader: XmlReader<'a>,
     known: &'a mut Known,
     flow: &'a mut Flow,
+    /// What the part refers to; notes have none.
+    parts: Option<Parts<'a, 'z>>,
     /// Whether page breaks count; notes have none.
     has_pages: bool,
     /// Those in text boxes lie inside the paragraph of the box.
     paragraphs: Vec<Paragraph>,
+    /// Large first letters of the paragraph that comes next.
+    initials: String,
     /// Paragraphs of the text boxes of the outermost open paragraph.
     boxed: Vec<Paragraph>,
-    runs: usize,
+    runs: Vec<Run>,
+    /// How many of them hide their text themselves.
+    hidden: usize,
+    /// Equations of the open paragraph of equations.
+    equations: usize,
     is_text: bool,
     in_section: bool,
     /// Open fields: whether the result is reached.
@@ -166,16 +207,20 @@ struct Body<'a> {
     note_starts: Vec<(String, usize)>,
 }
 
-impl<'a> Body<'a> {
-    fn new(text: &'a str, known: &'a mut Known, flow: &'a mut Flow) -> Body<'a> {
+impl<'a, 'z> Body<'a, 'z> {
+    fn new(text: &'a str, known: &'a mut Known, flow: &'a mut Flow) -> Body<'a, 'z> {
         Body {
             reader: XmlReader::new(text),
             known,
             flow,
+            parts: None,
             has_pages: true,
             paragraphs: Vec::new(),
+            initials: String::new(),
             boxed: Vec::new(),
-            runs: 0,
+            runs: Vec::new(),
+            hidden: 0,
+            equations: 0,
             is_text: false,
             in_section: false,
             fields: Vec::new(),
@@ -191,7 +236,7 @@ impl<'a> Body<'a> {
             match event {
                 XmlEvent::Start(element) => self.start(&element)?,
                 XmlEvent::End(end) => self.end(&end),
-                XmlEvent::Text(text) if self.is_text => self.push(&text),
+                XmlEvent::Text(text) if self.is_text => self.push_text(&text),
                 XmlEvent::Text(_) => {}
             }
             if self.flow.is_full() {
@@ -202,11 +247,23 @@ impl<'a> Body<'a> {
         while !self.paragraphs.is_empty() {
             self.end_paragraph();
         }
+        let initials = std::mem::take(&mut self.initials);
+        self.flow.paragraph(&initials, None, &[]);
         Ok(self.reader.is_broken())
     }
 
+    /// Text in the font of its run.
+    fn push_text(&mut self, text: &str) {
+        let font = self.runs.last().map_or("", |run| run.font.as_str());
+        if font.is_empty() {
+            return self.push(text);
+        }
+        let shown = symbols::text(font, text).into_owned();
+        self.push(&shown);
+    }
+
     fn push(&mut self, text: &str) {
-        if self.codes > 0 {
+        if self.codes > 0 || self.is_hidden() {
             return;
         }
         if let Some(paragraph) = self.paragraphs.last_mut() {
@@ -214,12 +271,32 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// Whether what comes next is hidden.
+    fn is_hidden(&mut self) -> bool {
+        if self.hidden > 0 {
+            return true;
+        }
+        let (styles, paragraph) = (&self.known.styles, self.paragraphs.last());
+        let paragraph = paragraph.map_or("", |paragraph| paragraph.style.as_str());
+        match self.runs.last_mut() {
+            Some(run) => *run.hides.get_or_insert_with(|| match run.is_hidden {
+                Some(is_hidden) => is_hidden,
+                None => styles.hides(&run.style, paragraph),
+            }),
+            None => false,
+        }
+    }
+
     fn start(&mut self, element: &Element<'_>) -> Result<(), SkipReason> {
-        let in_run = self.runs > 0;
+        let in_run = !self.runs.is_empty();
         match element.name() {
             // Text of drawings has paragraphs of the same name.
             "p" if element.prefix() != "a" => self.paragraphs.push(Paragraph::default()),
-            "r" => self.runs += 1,
+            "r" => self.runs.push(Run {
+                paragraphs: self.paragraphs.len(),
+                ..Run::default()
+            }),
+            "vanish" | "rStyle" | "rFonts" if self.is_of_run() => self.run_property(element),
             "t" => self.is_text = true,
             "tab" | "ptab" if in_run => self.push("\t"),
             "cr" if in_run => self.push("\n"),
@@ -245,12 +322,74 @@ impl<'a> Body<'a> {
                 }
             }
             "Fallback" if self.alternatives.last() == Some(&true) => self.reader.skip()?,
-            "moveFrom" | "delText" | "instrText" | "delInstrText" | "rt" => self.reader.skip()?,
+            "oMathPara" => self.equations = 0,
+            "oMath" => {
+                let equation = read_office_math(&mut self.reader)?;
+                if self.equations > 0 {
+                    self.push("\n");
+                }
+                self.equations += 1;
+                self.push(&equation);
+            }
+            "chart" | "relIds" => self.push_drawing(element)?,
+            "altChunk" if self.paragraphs.is_empty() => {
+                if let (Some(parts), Some(id)) = (&mut self.parts, element.prefixed_attribute("id"))
+                {
+                    parts.chunk(&id, self.flow)?;
+                }
+            }
+            "del" | "moveFrom" | "delText" | "instrText" | "delInstrText" | "rt" => {
+                self.reader.skip()?
+            }
             // What properties were before a change.
             "pPrChange" | "rPrChange" | "sectPrChange" | "tblPrChange" | "trPrChange"
             | "tcPrChange" => self.reader.skip()?,
             "tr" if self.paragraphs.is_empty() => self.flow.begin_row(),
             _ => self.property(element),
+        }
+        Ok(())
+    }
+
+    /// Whether an element belongs to the run that was begun last, and not to a paragraph inside it.
+    fn is_of_run(&self) -> bool {
+        let run = self.runs.last();
+        run.is_some_and(|run| run.paragraphs == self.paragraphs.len())
+    }
+
+    fn run_property(&mut self, element: &Element<'_>) {
+        let Some(run) = self.runs.last_mut() else {
+            return;
+        };
+        match element.name() {
+            "vanish" => {
+                self.hidden -= usize::from(run.is_hidden == Some(true));
+                run.is_hidden = Some(element.is_on());
+                self.hidden += usize::from(run.is_hidden == Some(true));
+            }
+            "rStyle" => run.style = element.reference("val").unwrap_or_default(),
+            _ => {
+                let font = element
+                    .reference("ascii")
+                    .or_else(|| element.reference("hAnsi"));
+                run.font = font.unwrap_or_default();
+            }
+        }
+    }
+
+    /// A chart or a diagram, a line each.
+    fn push_drawing(&mut self, element: &Element<'_>) -> Result<(), SkipReason> {
+        let Some(parts) = &mut self.parts else {
+            return Ok(());
+        };
+        for line in parts.drawing(element)? {
+            if self.paragraphs.is_empty() {
+                self.flow.paragraph(&line, None, &[]);
+            } else {
+                self.boxed.push(Paragraph {
+                    text: line,
+                    ..Paragraph::default()
+                });
+            }
         }
         Ok(())
     }
@@ -266,6 +405,10 @@ impl<'a> Body<'a> {
             "numId" => paragraph.list = element.number("val"),
             "ilvl" => paragraph.list_level = element.number("val"),
             "outlineLvl" => paragraph.outline_level = element.number("val"),
+            "framePr" => {
+                let initial = element.attribute("dropCap");
+                paragraph.is_initial = matches!(initial.as_deref(), Some("drop" | "margin"));
+            }
             "pageBreakBefore" => paragraph.begins_page = Some(element.is_on()),
             "sectPr" => {
                 paragraph.ends_section = Some(true);
@@ -283,7 +426,12 @@ impl<'a> Body<'a> {
     fn end(&mut self, end: &EndTag<'_>) {
         match end.name() {
             "t" => self.is_text = false,
-            "r" => self.runs = self.runs.saturating_sub(1),
+            "oMathPara" => self.equations = 0,
+            "r" => {
+                let run = self.runs.pop();
+                let hides = run.is_some_and(|run| run.is_hidden == Some(true));
+                self.hidden -= usize::from(hides);
+            }
             "p" if end.prefix() != "a" => self.end_paragraph(),
             "sectPr" => self.in_section = false,
             "AlternateContent" => {
@@ -309,6 +457,9 @@ impl<'a> Body<'a> {
 
     /// Puts a note behind the paragraph that refers to it first.
     fn refer(&mut self, reference: &'static str, element: &Element<'_>) {
+        if self.is_hidden() {
+            return;
+        }
         let number = element.reference("id").unwrap_or_default();
         if let Some(paragraph) = self.paragraphs.last_mut() {
             let note = self.known.notes.take(reference, number);
@@ -321,12 +472,8 @@ impl<'a> Body<'a> {
         let Ok(code) = u32::from_str_radix(&code, 16) else {
             return;
         };
-        // Symbol fonts have their characters in the private area.
-        let code = match code {
-            0xF020..=0xF0FF => code - 0xF000,
-            code => code,
-        };
-        if let Some(character) = char::from_u32(code) {
+        let font = element.reference("font").unwrap_or_default();
+        if let Some(character) = symbols::character(&font, code) {
             self.push(character.encode_utf8(&mut [0; 4]));
         }
     }
@@ -353,12 +500,24 @@ impl<'a> Body<'a> {
     }
 
     fn end_paragraph(&mut self) {
-        let Some(paragraph) = self.paragraphs.pop() else {
+        let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
         if !self.paragraphs.is_empty() {
             self.boxed.push(paragraph);
             return;
+        }
+        if paragraph.is_initial && self.boxed.is_empty() {
+            self.initials.push_str(paragraph.text.trim());
+            return;
+        }
+        if !self.initials.is_empty() {
+            paragraph.text.insert_str(0, &self.initials);
+            let moved = self.initials.len();
+            for (at, _) in &mut paragraph.breaks {
+                *at += moved;
+            }
+            self.initials.clear();
         }
         let ends_section = paragraph.ends_section;
         self.write(paragraph);
@@ -373,9 +532,10 @@ impl<'a> Body<'a> {
     /// The number of a paragraph in its list. An empty one counts as well.
     fn number(&mut self, paragraph: &Paragraph) -> Option<String> {
         let (list, level) = self.known.styles.list(&paragraph.style);
-        let level = paragraph.list_level.or(level).unwrap_or(0);
+        let level = paragraph.list_level.or(level);
         let list = paragraph.list.or(list).filter(|list| *list > 0)?;
-        self.known.numbering.label(list, level)
+        let numbering = &mut self.known.numbering;
+        numbering.label(list, level, &paragraph.style)
     }
 
     fn write(&mut self, paragraph: Paragraph) {

@@ -10,15 +10,31 @@ use crate::ingest::extract::word::list_numbers::NumberFormat;
 const LEVELS: usize = 9;
 /// Bytes of the text around a number.
 const MAX_TEXT_BYTES: usize = 64;
+/// Digits that a number is filled up to.
+const MAX_DIGITS: usize = 10;
 
 /// How the paragraphs of one level are numbered.
 #[derive(Debug, Clone, Default)]
 struct Level {
-    /// None for bullets, and for numbers in words.
+    /// None for bullets, and for numbers of which the signs are not known.
     format: Option<NumberFormat>,
     /// `%1.%2)`: the numbers of levels, and what is printed around them.
     text: String,
     start: Option<u32>,
+    /// All numbers in it are decimal.
+    is_legal: bool,
+    /// After a paragraph of which level, from 1, it begins again; 0 for never, none for any above.
+    restart: Option<u32>,
+    /// The style of the paragraphs that are of this level.
+    style: String,
+}
+
+/// What lists are made after.
+#[derive(Debug, Clone, Default)]
+struct Definition {
+    levels: [Level; LEVELS],
+    /// The style whose list it stands for.
+    stands_for: Option<String>,
 }
 
 /// A list: the definition that it follows, and where it begins instead.
@@ -26,12 +42,22 @@ struct Level {
 struct List {
     definition: u32,
     starts: [Option<u32>; LEVELS],
+    /// Levels that differ from those of the definition.
+    levels: HashMap<usize, Level>,
+}
+
+impl List {
+    fn level<'l>(&'l self, definition: &'l Definition, at: usize) -> Option<&'l Level> {
+        self.levels.get(&at).or_else(|| definition.levels.get(at))
+    }
 }
 
 /// The lists of a document, and where the text is in them.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
-    definitions: HashMap<u32, [Level; LEVELS]>,
+    definitions: HashMap<u32, Definition>,
+    /// Definitions by the style that has its list from them.
+    by_style: HashMap<String, u32>,
     lists: HashMap<u32, List>,
     /// The last number of each level, by definition: lists of one definition go on where another ended.
     counters: HashMap<u32, [Option<u32>; LEVELS]>,
@@ -64,9 +90,27 @@ impl Numbering {
                 XmlEvent::Text(_) => continue,
             };
             match element.name() {
-                "abstractNum" => definition = element.number("abstractNumId"),
-                "num" => list = element.number("numId"),
+                "abstractNum" => {
+                    definition = element.number("abstractNumId");
+                    level = LEVELS;
+                }
+                "num" => {
+                    list = element.number("numId");
+                    level = LEVELS;
+                }
                 "lvl" | "lvlOverride" => level = level_of(&element),
+                // What older programs print instead.
+                "Fallback" => reader.skip()?,
+                "numStyleLink" => {
+                    if let Some(id) = definition {
+                        let of = numbering.definitions.entry(id).or_default();
+                        of.stands_for = element.reference("val");
+                    }
+                }
+                "styleLink" => {
+                    let style = element.reference("val");
+                    numbering.by_style.extend(style.zip(definition));
+                }
                 "abstractNumId" => {
                     if let (Some(list), Some(of)) = (list, element.number("val")) {
                         numbering.lists.entry(list).or_default().definition = of;
@@ -79,8 +123,18 @@ impl Numbering {
                     }
                 }
                 _ => {
-                    let levels = definition.map(|id| numbering.definitions.entry(id).or_default());
-                    if let Some(level) = levels.and_then(|levels| levels.get_mut(level)) {
+                    let found = match (definition, list) {
+                        (Some(id), _) => {
+                            let of = numbering.definitions.entry(id).or_default();
+                            of.levels.get_mut(level)
+                        }
+                        (None, Some(list)) if level < LEVELS => {
+                            let found = numbering.lists.get_mut(&list);
+                            found.map(|list| list.levels.entry(level).or_default())
+                        }
+                        _ => None,
+                    };
+                    if let Some(level) = found {
                         level.take(&element);
                     }
                 }
@@ -89,33 +143,53 @@ impl Numbering {
         Ok(numbering)
     }
 
-    /// The number of the next paragraph of a list at a level from 0, with a space behind it; `None` where a bullet or
-    /// nothing is printed. Counts it.
-    pub(super) fn label(&mut self, list: u32, level: u32) -> Option<String> {
-        let at = usize::try_from(level).ok()?;
+    /// The number of the next paragraph of a list with a space behind it, at a level from 0; without one at the level of
+    /// the style of the paragraph. `None` where a bullet or nothing is printed. Counts it.
+    pub(super) fn label(&mut self, list: u32, level: Option<u32>, style: &str) -> Option<String> {
         let found = self.lists.get(&list)?;
-        let levels = self.definitions.get(&found.definition)?;
-        let counters = self.counters.entry(found.definition).or_default();
+        let mut id = found.definition;
+        let mut definition = self.definitions.get(&id)?;
+        if let Some(linked) = &definition.stands_for {
+            id = *self.by_style.get(linked)?;
+            definition = self.definitions.get(&id)?;
+        }
+        let of_style = || {
+            let mut levels = definition.levels.iter();
+            levels.position(|level| !style.is_empty() && level.style == style)
+        };
+        let at = match level {
+            Some(level) => usize::try_from(level).ok()?,
+            None => of_style().unwrap_or(0),
+        };
+        let counters = self.counters.entry(id).or_default();
         let begun = self.begun.entry(list).or_default();
         let is_first = begun
             .get_mut(at)
             .is_some_and(|begun| !std::mem::replace(begun, true));
         let restart = found.starts.get(at).copied().flatten().filter(|_| is_first);
-        let start = levels.get(at)?.start.unwrap_or(1);
+        let own = found.level(definition, at)?;
         let counter = counters.get_mut(at)?;
-        let next = counter.map_or(start, |number| number.saturating_add(1));
+        let next = counter.map_or(own.first(), |number| number.saturating_add(1));
         *counter = Some(restart.unwrap_or(next));
-        // A level that was passed over has begun with its first number.
-        for (above, level) in std::iter::zip(counters.iter_mut(), levels).take(at) {
-            above.get_or_insert(level.start.unwrap_or(1));
+        for (number, counter) in counters.iter_mut().enumerate() {
+            let Some(level) = found.level(definition, number) else {
+                continue;
+            };
+            if number < at {
+                // A level that was passed over has begun with its first number.
+                counter.get_or_insert(level.first());
+            } else if number > at {
+                let after = level
+                    .restart
+                    .map(|after| usize::try_from(after).unwrap_or(0));
+                if after.is_none_or(|after| at < after) {
+                    *counter = None;
+                }
+            }
         }
-        for deeper in counters.iter_mut().skip(at + 1) {
-            *deeper = None;
-        }
-        let level = levels.get(at)?;
-        level.format?;
+        own.format?;
         let mut label = String::new();
-        let mut characters = level.text.chars();
+        let mut characters = own.text.chars();
         while let Some(character) = characters.next() {
             let digit = match character {
                 '%' => characters.next().and_then(|c| c.to_digit(10)),
@@ -128,10 +202,14 @@ impl Numbering {
             let Some(shown) = shown.filter(|shown| *shown <= at) else {
                 continue;
             };
-            let of = levels.get(shown)?;
-            let number = counters.get(shown).copied().flatten().unwrap_or(1);
-            let format = of.format.unwrap_or(NumberFormat::Decimal);
-            label.push_str(&format.write(number));
+            let of = found.level(definition, shown)?;
+            let number = counters.get(shown).copied().flatten();
+            let format = match of.format {
+                _ if own.is_legal => NumberFormat::Decimal,
+                Some(format) => format,
+                None => NumberFormat::Decimal,
+            };
+            label.push_str(&format.write(number.unwrap_or(of.first())));
         }
         let label = label.trim();
         (!label.is_empty()).then(|| format!("{label} "))
@@ -139,21 +217,31 @@ impl Numbering {
 }
 
 impl Level {
+    /// The first number: where none is stated 0, and 1 for letters and Roman numbers, which have no 0.
+    fn first(&self) -> u32 {
+        let has_zero = !matches!(
+            self.format,
+            Some(
+                NumberFormat::Lower
+                    | NumberFormat::Upper
+                    | NumberFormat::LowerRoman
+                    | NumberFormat::UpperRoman
+                    | NumberFormat::Signs(_)
+                    | NumberFormat::NoteMarks
+                    | NumberFormat::Chinese
+            )
+        );
+        self.start.unwrap_or(u32::from(!has_zero))
+    }
+
     /// A property of the level.
     fn take(&mut self, element: &Element<'_>) {
         match element.name() {
             "start" => self.start = element.number("val"),
-            "numFmt" => {
-                self.format = match element.attribute("val").as_deref() {
-                    Some("decimal") => Some(NumberFormat::Decimal),
-                    Some("decimalZero") => Some(NumberFormat::DecimalZero),
-                    Some("lowerLetter") => Some(NumberFormat::Lower),
-                    Some("upperLetter") => Some(NumberFormat::Upper),
-                    Some("lowerRoman") => Some(NumberFormat::LowerRoman),
-                    Some("upperRoman") => Some(NumberFormat::UpperRoman),
-                    _ => None,
-                }
-            }
+            "isLgl" => self.is_legal = element.is_on(),
+            "lvlRestart" => self.restart = element.number("val"),
+            "pStyle" => self.style = element.reference("val").unwrap_or_default(),
+            "numFmt" => self.format = format_of(element),
             "lvlText" => {
                 let mut text = element.attribute("val").unwrap_or_default();
                 text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
@@ -162,6 +250,40 @@ impl Level {
             _ => {}
         }
     }
+}
+
+fn format_of(element: &Element<'_>) -> Option<NumberFormat> {
+    Some(match element.attribute("val").as_deref()? {
+        "decimal" | "decimalFullWidth" | "decimalFullWidth2" | "decimalHalfWidth" => {
+            NumberFormat::Decimal
+        }
+        "decimalZero" => NumberFormat::DecimalZero,
+        "lowerLetter" => NumberFormat::Lower,
+        "upperLetter" => NumberFormat::Upper,
+        "lowerRoman" => NumberFormat::LowerRoman,
+        "upperRoman" => NumberFormat::UpperRoman,
+        "ordinal" => NumberFormat::Ordinal,
+        "cardinalText" => NumberFormat::CardinalText,
+        "ordinalText" => NumberFormat::OrdinalText,
+        "decimalEnclosedCircle" | "decimalEnclosedCircleChinese" => NumberFormat::Signs('①'),
+        "decimalEnclosedParen" => NumberFormat::Signs('⑴'),
+        "decimalEnclosedFullstop" => NumberFormat::Signs('⒈'),
+        "numberInDash" => NumberFormat::Dashes,
+        "chicago" => NumberFormat::NoteMarks,
+        "chineseCounting"
+        | "chineseCountingThousand"
+        | "japaneseCounting"
+        | "taiwaneseCounting"
+        | "taiwaneseCountingThousand" => NumberFormat::Chinese,
+        "none" => NumberFormat::Nothing,
+        // `001, 002, 003, ...`
+        "custom" => {
+            let example = element.attribute("format")?;
+            let digits = example.bytes().take_while(u8::is_ascii_digit).count();
+            NumberFormat::Padded(digits.min(MAX_DIGITS))
+        }
+        _ => return None,
+    })
 }
 
 fn level_of(element: &Element<'_>) -> usize {

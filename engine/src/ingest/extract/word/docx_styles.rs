@@ -1,4 +1,4 @@
-//! Paragraph styles of Word: which are headings, and which begin a page.
+//! Styles of Word: which are headings, which begin a page, and which hide their text.
 
 use std::collections::HashMap;
 
@@ -16,6 +16,7 @@ struct Style {
     begins_page: Option<bool>,
     list: Option<u32>,
     list_level: Option<u32>,
+    is_hidden: Option<bool>,
 }
 
 /// The styles of a document, by their ids.
@@ -77,6 +78,7 @@ impl Styles {
                 "numId" => style.list = element.number("val"),
                 "ilvl" => style.list_level = element.number("val"),
                 "pageBreakBefore" => style.begins_page = Some(element.is_on()),
+                "vanish" => style.is_hidden = Some(element.is_on()),
                 _ => {}
             }
         }
@@ -109,6 +111,14 @@ impl Styles {
     pub(super) fn list(&self, id: &str) -> (Option<u32>, Option<u32>) {
         let list = self.inherited(id, |style| style.list);
         (list, self.inherited(id, |style| style.list_level))
+    }
+
+    /// Whether text in a style of characters, in a paragraph of another style, is hidden.
+    pub(super) fn hides(&self, characters: &str, paragraph: &str) -> bool {
+        let hides = |id| self.inherited(id, |style| style.is_hidden);
+        hides(characters)
+            .or_else(|| hides(paragraph))
+            .unwrap_or(false)
     }
 
     /// Whether a paragraph in a style begins a page.

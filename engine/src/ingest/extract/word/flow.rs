@@ -96,7 +96,8 @@ impl Flow {
         self.numbered("", text, level, breaks);
     }
 
-    /// A paragraph behind its number in a list, which no title in the outline has. An empty one has none.
+    /// A paragraph behind its number in a list, which no title in the outline has. An empty one has none, but in a
+    /// table, where a column may hold nothing but numbers.
     pub(super) fn numbered(
         &mut self,
         number: &str,
@@ -106,7 +107,11 @@ impl Flow {
     ) {
         let trimmed_start = text.len() - text.trim_start().len();
         let trimmed = text.trim();
-        let number = if trimmed.is_empty() { "" } else { number };
+        let number = match trimmed.is_empty() {
+            true if self.rows.is_empty() => "",
+            true => number.trim_end(),
+            false => number,
+        };
         if self.text.len() + number.len() + trimmed.len() > MAX_TEXT_BYTES {
             self.is_full = true;
             return;
@@ -122,7 +127,7 @@ impl Flow {
             };
             self.push_break(at, *kind);
         }
-        if !trimmed.is_empty() {
+        if self.text.len() > start {
             let end = self.text.len();
             let kind = level.map_or(Kind::Paragraph, Kind::Heading);
             self.blocks.push(Block {

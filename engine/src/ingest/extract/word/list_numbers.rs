@@ -1,4 +1,6 @@
-//! Numbers of list items as they are printed: `3`, `c`, `IV`.
+//! Numbers of list items as they are printed: `3`, `c`, `IV`, `Third`.
+
+mod words;
 
 /// Roman numbers are not written above this.
 const MAX_ROMAN: u32 = 3999;
@@ -15,6 +17,18 @@ pub(super) enum NumberFormat {
     Upper,
     LowerRoman,
     UpperRoman,
+    /// Decimal, with zeros before it up to so many digits.
+    Padded(usize),
+    Ordinal,
+    CardinalText,
+    OrdinalText,
+    /// One of 20 signs, of which this is the first.
+    Signs(char),
+    Dashes,
+    NoteMarks,
+    Chinese,
+    /// Nothing, only what is around it.
+    Nothing,
 }
 
 impl NumberFormat {
@@ -27,6 +41,15 @@ impl NumberFormat {
             NumberFormat::Upper => letters(number).to_ascii_uppercase(),
             NumberFormat::LowerRoman => roman(number).to_ascii_lowercase(),
             NumberFormat::UpperRoman => roman(number),
+            NumberFormat::Padded(digits) => format!("{number:0digits$}"),
+            NumberFormat::Ordinal => words::ordinal(number),
+            NumberFormat::CardinalText => words::cardinal_text(number),
+            NumberFormat::OrdinalText => words::ordinal_text(number),
+            NumberFormat::Signs(first) => words::sign(first, number),
+            NumberFormat::Dashes => format!("- {number} -"),
+            NumberFormat::NoteMarks => words::note_mark(number),
+            NumberFormat::Chinese => words::chinese(number),
+            NumberFormat::Nothing => String::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod doc_notes;
 mod doc_paragraphs;
 pub(super) mod docx;
 mod docx_numbering;
+mod docx_parts;
 mod docx_styles;
 mod flow;
 mod list_numbers;

@@ -1,12 +1,13 @@
 //! Text documents of OpenDocument: text in the order of the body.
 //!
-//! Comments, deleted text, alternative descriptions of pictures and the readings of ruby text are no text. Notes
-//! stand where they are referred to; text boxes follow the paragraph that they are anchored to.
+//! Comments, deleted and hidden text, alternative descriptions of pictures and the readings of ruby text are no text. Notes
+//! stand where they are referred to, equations where they are; text boxes and charts follow the paragraph that they are
+//! anchored to.
 
 use std::collections::HashMap;
 
 use crate::ingest::extract::extracted::Extracted;
-use crate::ingest::extract::package::odf;
+use crate::ingest::extract::package::odf::{self, Object, Objects};
 use crate::ingest::extract::package::ooxml;
 use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
@@ -33,7 +34,12 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
     let mut flow = Flow::default();
     let mut body = Body {
         reader: XmlReader::new(&content),
+        package,
+        objects: Objects::default(),
         styles: &styles.paragraphs,
+        characters: &styles.characters,
+        spans: Vec::new(),
+        hidden: 0,
         lists: &mut styles.lists,
         flow: &mut flow,
         paragraphs: Vec::new(),
@@ -50,32 +56,42 @@ struct Style {
     parent: Option<String>,
     breaks_before: Option<bool>,
     breaks_after: Option<bool>,
+    is_hidden: Option<bool>,
 }
 
 #[derive(Debug, Default)]
 struct Styles {
-    paragraphs: ParagraphStyles,
+    paragraphs: StylesByName,
+    characters: StylesByName,
     lists: Lists,
 }
 
-/// Paragraph styles by name.
+/// Styles of paragraphs, or of characters.
 #[derive(Debug, Default)]
-struct ParagraphStyles(HashMap<String, Style>);
+struct StylesByName(HashMap<String, Style>);
 
 impl Styles {
     fn read(&mut self, part: &str) -> Result<(), SkipReason> {
         let mut reader = XmlReader::new(part);
         let mut open: Option<(String, Style)> = None;
+        let mut is_paragraph = false;
         while let Some(event) = reader.next()? {
             match event {
                 XmlEvent::Start(element) => match element.name() {
-                    "style" if element.attribute("family").as_deref() == Some("paragraph") => {
+                    "style" => {
+                        let family = element.attribute("family");
+                        is_paragraph = family.as_deref() == Some("paragraph");
+                        if !is_paragraph && family.as_deref() != Some("text") {
+                            open = None;
+                            continue;
+                        }
                         let page = element.attribute("master-page-name");
                         let breaks = page.is_some_and(|name| !name.is_empty());
                         let style = Style {
                             parent: element.reference("parent-style-name"),
                             breaks_before: breaks.then_some(true),
                             breaks_after: None,
+                            is_hidden: None,
                         };
                         open = Some((element.reference("name").unwrap_or_default(), style));
                     }
@@ -86,12 +102,22 @@ impl Styles {
                             style.breaks_after = at("break-after");
                         }
                     }
+                    "text-properties" => {
+                        if let Some((_, style)) = &mut open {
+                            let display = element.attribute("display");
+                            style.is_hidden = display.map(|display| display == "none");
+                        }
+                    }
                     // Nothing of the body is a style.
                     "body" => break,
                     _ => self.lists.define(&element),
                 },
                 XmlEvent::End(end) if end.name() == "style" => {
-                    self.paragraphs.0.extend(open.take());
+                    let of = match is_paragraph {
+                        true => &mut self.paragraphs,
+                        false => &mut self.characters,
+                    };
+                    of.0.extend(open.take());
                 }
                 XmlEvent::End(end) if end.name() == "list-style" => self.lists.end_definition(),
                 _ => {}
@@ -101,7 +127,7 @@ impl Styles {
     }
 }
 
-impl ParagraphStyles {
+impl StylesByName {
     fn inherited(&self, name: &str, fact: impl Fn(&Style) -> Option<bool>) -> bool {
         let mut style = self.0.get(name);
         for _ in 0..MAX_BASES {
@@ -127,11 +153,18 @@ struct Paragraph {
     breaks: Vec<(usize, Break)>,
     breaks_before: bool,
     breaks_after: bool,
+    is_hidden: bool,
 }
 
-struct Body<'a> {
+struct Body<'a, 'z> {
     reader: XmlReader<'a>,
-    styles: &'a ParagraphStyles,
+    package: &'a mut ZipPackage<'z>,
+    objects: Objects,
+    styles: &'a StylesByName,
+    characters: &'a StylesByName,
+    /// Of each open span whether it hides its text, and how many do.
+    spans: Vec<bool>,
+    hidden: usize,
     lists: &'a mut Lists,
     flow: &'a mut Flow,
     /// Those of notes and text boxes lie inside the paragraph that they are anchored to.
@@ -139,7 +172,7 @@ struct Body<'a> {
     boxed: Vec<Paragraph>,
 }
 
-impl Body<'_> {
+impl Body<'_, '_> {
     /// Reads all of it; whether it is broken somewhere.
     fn read(&mut self) -> Result<bool, SkipReason> {
         while let Some(event) = self.reader.next()? {
@@ -147,16 +180,21 @@ impl Body<'_> {
                 XmlEvent::Start(element) => self.start(&element)?,
                 XmlEvent::End(end) => match end.name() {
                     "p" | "h" => self.end_paragraph(),
+                    "span" => {
+                        let hides = self.spans.pop() == Some(true);
+                        self.hidden -= usize::from(hides);
+                    }
                     "list" => self.lists.end(),
                     "table-cell" if self.paragraphs.is_empty() => self.flow.end_cell(),
                     "table-row" if self.paragraphs.is_empty() => self.flow.end_row(),
                     _ => {}
                 },
-                XmlEvent::Text(text) => {
+                XmlEvent::Text(text) if self.hidden == 0 => {
                     if let Some(paragraph) = self.paragraphs.last_mut() {
                         odf::push_collapsed(&mut paragraph.text, &text);
                     }
                 }
+                XmlEvent::Text(_) => {}
             }
             if self.flow.is_full() {
                 break;
@@ -180,10 +218,35 @@ impl Body<'_> {
                 self.begin_paragraph(element, u8::try_from(level).ok());
             }
             "p" => self.begin_paragraph(element, None),
+            "span" => {
+                let style = element.reference("style-name").unwrap_or_default();
+                let hides = self.characters.inherited(&style, |style| style.is_hidden);
+                self.hidden += usize::from(hides);
+                self.spans.push(hides);
+            }
+            "section" | "hidden-text" if is_hidden(element) => self.reader.skip()?,
+            "hidden-paragraph" if is_hidden(element) => {
+                if let Some(paragraph) = self.paragraphs.last_mut() {
+                    paragraph.is_hidden = true;
+                }
+            }
+            "object" => match self.objects.read(self.package, element)? {
+                Some(Object::Equation(equation)) => self.push(&equation),
+                Some(Object::Chart(lines)) => {
+                    let lines = lines.into_iter().map(|text| Paragraph {
+                        text,
+                        ..Paragraph::default()
+                    });
+                    self.boxed.extend(lines);
+                }
+                None => {}
+            },
             "list" => self.lists.begin(element),
             "list-item" => self.lists.begin_item(element),
             "s" => {
-                if let Some(paragraph) = self.paragraphs.last_mut() {
+                if let Some(paragraph) = self.paragraphs.last_mut()
+                    && self.hidden == 0
+                {
                     odf::push_spaces(&mut paragraph.text, element.number("c"));
                 }
             }
@@ -203,7 +266,9 @@ impl Body<'_> {
     }
 
     fn push(&mut self, text: &str) {
-        if let Some(paragraph) = self.paragraphs.last_mut() {
+        if let Some(paragraph) = self.paragraphs.last_mut()
+            && self.hidden == 0
+        {
             paragraph.text.push_str(text);
         }
     }
@@ -215,14 +280,18 @@ impl Body<'_> {
             label: self.lists.label(),
             breaks_before: self.styles.inherited(&style, |style| style.breaks_before),
             breaks_after: self.styles.inherited(&style, |style| style.breaks_after),
+            is_hidden: self.styles.inherited(&style, |style| style.is_hidden),
             ..Paragraph::default()
         });
     }
 
     fn end_paragraph(&mut self) {
-        let Some(paragraph) = self.paragraphs.pop() else {
+        let Some(mut paragraph) = self.paragraphs.pop() else {
             return;
         };
+        if paragraph.is_hidden {
+            paragraph.text.clear();
+        }
         if !self.paragraphs.is_empty() {
             self.boxed.push(paragraph);
             return;
@@ -239,5 +308,15 @@ impl Body<'_> {
         if paragraph.breaks_after {
             self.flow.begin_page(Break::Page);
         }
+    }
+}
+
+/// Whether a section or a field says that it is not shown.
+fn is_hidden(element: &Element<'_>) -> bool {
+    let is_hidden = element.attribute("is-hidden");
+    match element.attribute("display").as_deref() {
+        Some("none") => true,
+        Some("true") => false,
+        _ => is_hidden.as_deref() == Some("true"),
     }
 }

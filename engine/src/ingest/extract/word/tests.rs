@@ -2,6 +2,8 @@ use crate::ingest::extract::extract;
 use crate::ingest::extract::package::test_files::{compound_file, odf, package, relationships};
 use crate::types::{Document, PageSource, PartContent};
 
+mod parts;
+
 pub(in crate::ingest::extract) fn docx(body: &str) -> Vec<u8> {
     let styles = "<w:styles><w:style w:styleId='H2'><w:name w:val='heading 2'/></w:style>\
         <w:style w:styleId='Mine'><w:basedOn w:val='H2'/><w:pPr><w:pageBreakBefore/></w:pPr></w:style></w:styles>";
@@ -225,6 +227,16 @@ fn numbers_of_lists_stand_before_their_paragraphs() {
         text,
         "2. a\n\n2a) b\n\n2b) c\n\n3. d\n\n3a) e\n\nA note.\n\n"
     );
+    // A column of a table may hold nothing but numbers; an empty paragraph elsewhere counts, and shows nothing.
+    let cell = |inner: &str| format!("<w:tc>{inner}</w:tc>");
+    let row = [
+        cell(&item(0, "")),
+        cell("<w:p><w:r><w:t>x</w:t></w:r></w:p>"),
+    ]
+    .concat();
+    let table = format!("<w:tbl><w:tr>{row}</w:tr><w:tr>{row}</w:tr></w:tbl>");
+    let text = document(&docx(&[item(0, ""), table].concat())).text;
+    assert_eq!(text, "3. | x\n4. | x\n\nA note.\n\n");
     // A level that is passed over has its first number.
     let text = document(&docx(&[item(1, "a"), item(0, "b")].concat())).text;
     assert_eq!(text, "2a) a\n\n3. b\n\nA note.\n\n");

@@ -1,0 +1,11 @@
+//! Equations in a linear form: `x=(-b±√(b^2-4ac))/(2a)`. From Office Math, and from MathML as OpenDocument has it.
+
+mod linear;
+mod mathml;
+mod office_math;
+
+pub(in crate::ingest::extract) use mathml::read_mathml;
+pub(in crate::ingest::extract) use office_math::read_office_math;
+
+#[cfg(test)]
+mod tests;
