@@ -365,7 +365,7 @@ fn an_interrupted_indexer_ends_at_once_with_its_workers() {
     let worker = wait_for_worker(&indexer, None);
     let since = Instant::now();
     send("-INT", indexer.id());
-    assert_eq!(ended(indexer).code, Some(2));
+    assert_eq!(ended(indexer).code, Some(130));
     assert!(
         since.elapsed() < Duration::from_secs(30),
         "{:?}",

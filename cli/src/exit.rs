@@ -1,4 +1,4 @@
-//! The three ways a command ends.
+//! The ways a command ends.
 
 /// How a command ended; its number is the status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,4 +10,6 @@ pub(crate) enum Exit {
     Nothing = 1,
     /// Something went wrong and was reported.
     Error = 2,
+    /// Ctrl-C stopped it: what shells say of a process that the signal ended.
+    Interrupted = 130,
 }

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use kb_engine::escape::escape_line;
-use kb_engine::{Extraction, WORKER_ARGUMENT};
+use kb_engine::{Error, Extraction, WORKER_ARGUMENT};
 
 use crate::args::{Arguments, SearchMode, Verb};
 use crate::exit::Exit;
@@ -37,7 +37,7 @@ use crate::output::Output;
 pub use crate::launcher::Launcher;
 
 /// Runs one command line, program name first, and gives the status to end the process with:
-/// 0 found or done, 1 nothing found, out of date or different, 2 error.
+/// 0 found or done, 1 nothing found, out of date or different, 2 error, 130 interrupted.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if is_worker(&arguments) {
@@ -76,7 +76,11 @@ fn run_to_end(arguments: &[OsString]) -> Exit {
             // What was found before the error is worth having; its own failure changes nothing.
             let _ = output.flush();
             output.failure(&report);
-            Exit::Error
+            if report.code == Error::Cancelled.code() {
+                Exit::Interrupted
+            } else {
+                Exit::Error
+            }
         }
     }
 }
@@ -107,6 +111,16 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
         .try_get_matches_from(arguments)
         .and_then(|matches| Arguments::from_arg_matches(&matches));
     match parsed {
+        Ok(Arguments {
+            verb: Verb::Help(help),
+            ..
+        }) => {
+            let program = arguments.first().cloned().unwrap_or_default();
+            let verb = help.verb.into_iter().map(OsString::from);
+            let words = std::iter::once(program).chain(verb);
+            let words: Vec<OsString> = words.chain(["--help".into()]).collect();
+            parse(&words, output)
+        }
         Ok(parsed) => Ok(Some(parsed)),
         Err(error)
             if matches!(
@@ -149,7 +163,16 @@ fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
 }
 
 fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> {
-    match arguments.verb {
+    let is_read = arguments.verb.reads_documents();
+    let exit = run_verb(arguments.verb, output)?;
+    if is_read {
+        output.summary(exit == Exit::Nothing)?;
+    }
+    Ok(exit)
+}
+
+fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
+    match verb {
         Verb::Index(verb) => cmd::write::index::run(&verb, output),
         Verb::Search(verb) => match verb.mode {
             SearchMode::Ranked(mode) => cmd::read::search::run(&verb, mode, output),
@@ -176,5 +199,7 @@ fn dispatch(arguments: Arguments, output: &mut Output) -> Result<Exit, Failure> 
         Verb::Bench(verb) => cmd::read::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),
+        // Its command line was read as another one.
+        Verb::Help(_) => Ok(Exit::Found),
     }
 }

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::log;
-
-/// Second interrupt: the status of an error, as for any run that did not finish.
-const INTERRUPTED_STATUS: i32 = 2;
 
 /// How long one attempt waits for the lock, and an interrupt is not noticed. A run looks at all its
 /// sources again after it.
@@ -70,7 +68,7 @@ pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<Atom
     let flag = Arc::clone(&cancel);
     ctrlc::set_handler(move || {
         if flag.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED_STATUS);
+            std::process::exit(Exit::Interrupted as i32);
         }
         first();
     })

@@ -1,12 +1,18 @@
 //! Hits of ranked searches, and how they came to their scores.
 
-use kb_engine::{Explanation, Hit, Request, Response};
+use kb_engine::{Explanation, Hit, Relevance, Request, Response};
 use serde_json::Value;
 
 use crate::document::pairs;
 use crate::numbers::{optional_score, score};
 use crate::object::Object;
 use crate::parts::part_address;
+
+/// Whether a search found something that answers its query, as `verdict`: a field of each hit.
+#[must_use]
+pub fn verdict(relevance: Relevance) -> Object {
+    Object::new().field("verdict", relevance.name())
+}
 
 /// A hit of `request`; `file` names the .kb that it is of where several were searched. The lines
 /// before and after it, and how its score came about, are there where the request asks for them;

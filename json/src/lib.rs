@@ -54,12 +54,12 @@ pub use document::{
     created, document, document_head, entry, folder, metadata, skipped_file, stated,
 };
 pub use error::error;
-pub use hit::{best_score, explanation, hit};
+pub use hit::{best_score, explanation, hit, verdict};
 pub use info::{info, vector_column};
 pub use numbers::{bytes, score};
 pub use object::Object;
 pub use outline::{part, parts_total, section, sections_total};
-pub use paging::paging;
+pub use paging::{paging, summary};
 pub use parts::{page, part_address, sheet_row, slide};
 #[cfg(feature = "regex")]
 pub use regex::regex_match;

@@ -1,4 +1,4 @@
-//! Where an answer that was given in part goes on.
+//! What is said of a whole answer: where it goes on, whether it is about what was asked, and warnings.
 
 use kb_engine::Cursor;
 
@@ -16,6 +16,17 @@ pub fn paging(tokens: u64, over_budget: bool, next: Option<&Cursor>) -> Object {
     Object::new().object("paging", object)
 }
 
+/// What is said of an answer as a whole, as `summary`: whether it is about what was asked, which only a ranked search
+/// says, and warnings.
+#[must_use]
+pub fn summary(verdict: Option<&str>, warnings: &[String]) -> Object {
+    let mut summary = Object::new();
+    if let Some(verdict) = verdict {
+        summary = summary.field("verdict", verdict);
+    }
+    Object::new().object("summary", summary.field("warnings", warnings.to_vec()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -25,6 +36,19 @@ mod tests {
         assert_eq!(
             paging(12, false, None).finish(),
             r#"{"paging":{"tokens":12,"over_budget":false,"has_more":false,"continuation":null}}"#
+        );
+    }
+
+    #[test]
+    fn a_verdict_is_there_where_one_is_given() {
+        let warnings = ["old".to_owned()];
+        assert_eq!(
+            summary(Some("relevant"), &warnings).finish(),
+            r#"{"summary":{"verdict":"relevant","warnings":["old"]}}"#
+        );
+        assert_eq!(
+            summary(None, &[]).finish(),
+            r#"{"summary":{"warnings":[]}}"#
         );
     }
 }

@@ -24,4 +24,4 @@ mod transport;
 
 pub use definitions::reference;
 pub use options::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
-pub use transport::{connect_stdio, serve_http, serve_stdio};
+pub use transport::{connect_stdio, serve_http, serve_stdio, was_interrupted};

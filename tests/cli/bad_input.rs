@@ -420,7 +420,7 @@ fn interrupted_index(folder: &Folder) -> crate::support::Outcome {
 #[cfg(unix)]
 fn an_interrupt_leaves_no_file_where_none_was() {
     let folder = Folder::with_corpus();
-    let told = interrupted_index(&folder).expect(2);
+    let told = interrupted_index(&folder).expect(130);
     assert!(
         told.stderr.contains("stopped; harbour.kb was not written"),
         "{told:#?}"
@@ -433,7 +433,7 @@ fn an_interrupt_leaves_no_file_where_none_was() {
 fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
     let folder = Folder::indexed();
     let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
-    let told = interrupted_index(&folder).expect(2);
+    let told = interrupted_index(&folder).expect(130);
     assert!(
         told.stderr.contains("stopped; harbour.kb is as it was"),
         "{told:#?}"
@@ -453,7 +453,7 @@ fn an_interrupted_import_leaves_the_file_as_it_was() {
     folder.write("own.jsonl", row);
     let before = std::fs::read(folder.join("harbour.kb")).unwrap();
     let import = ["import", "vectors", "harbour.kb", "own.jsonl"];
-    let told = interrupted(&folder, &import).expect(2);
+    let told = interrupted(&folder, &import).expect(130);
     assert!(
         told.stderr.contains("stopped; harbour.kb is as it was"),
         "{told:#?}"

@@ -1,5 +1,6 @@
 //! `kb search`: what it can be asked, in which parts it answers, and from how many files.
 
+mod answers;
 mod regex;
 mod symbols;
 mod vectors;

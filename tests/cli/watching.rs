@@ -109,7 +109,7 @@ fn a_saved_file_is_searchable_at_once() {
     }
     println!("saved -> searchable: {times:.0?}");
     assert_eq!(watching.change()["changes"][0]["path"], "docs/guide.md");
-    let told = watching.stop().expect(0);
+    let told = watching.stop().expect(130);
     assert!(!told.stderr.contains("warning"), "{told:#?}");
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
 }
@@ -130,7 +130,7 @@ fn a_burst_of_files_takes_few_commits() {
     let commits = kb.info().unwrap().commit - before;
     println!("200 files: {commits} commits, {took:.0?}");
     assert!(commits <= 20, "{commits} commits");
-    watching.stop().expect(0);
+    watching.stop().expect(130);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn deletions_and_renames_are_followed() {
     // A rule hides what was there.
     folder.write("harbour/.kbignore", "ignored/\nback/\n");
     until("a rule", || found(&file, "astrolabe").is_empty());
-    watching.stop().expect(0);
+    watching.stop().expect(130);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_vanished_folder_is_followed_again_when_it_is_back() {
     until("it is filled", || {
         found(&file, "wraith") == ["tales/ghost.md"]
     });
-    let told = watching.stop().expect(0);
+    let told = watching.stop().expect(130);
     assert!(!told.stderr.contains("warning"), "{told:#?}");
 }
 
@@ -232,7 +232,7 @@ fn others_write_between_two_changes_and_are_waited_for() {
     drop(writer);
     until("its turn", || found(&file, "bathysphere") == ["notes.txt"]);
     assert_eq!(found(&file, "regatta"), ["minutes.md"]);
-    watching.stop().expect(0);
+    watching.stop().expect(130);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn the_lines_for_people_say_when_and_how_much() {
     folder.write("harbour/notes.txt", "Changed.\n");
     let line = stdout.recv_timeout(PATIENCE).unwrap();
     assert!(line.contains("  +0 ~1 -0  "), "{line}");
-    watching.stop().expect(0);
+    watching.stop().expect(130);
 }
 
 #[test]
@@ -275,7 +275,7 @@ fn watch_and_verify_obey_the_size_limit_of_the_index() {
     let watching = Watching::start(&folder, &arguments);
     let change = watching.change();
     assert_eq!(change["changes"].as_array().unwrap().len(), 1, "{change:#}");
-    watching.stop().expect(0);
+    watching.stop().expect(130);
     let source = ["verify", "harbour.kb", "--source", "harbour"];
     let mut limited = folder.command();
     crate::support::run(limited.args(source).arg(limit)).expect(0);

@@ -10,9 +10,14 @@ use rustix::termios::{OptionalActions, Winsize};
 
 use crate::support::Outcome;
 
-/// Runs a command to its end with standard output and error on a terminal of 200 columns. What it
+/// As [`run_on_terminal_of`] 200 columns.
+pub(crate) fn run_on_terminal(command: Command) -> Outcome {
+    run_on_terminal_of(command, 200)
+}
+
+/// Runs a command to its end with standard output and error on a terminal of that many columns. What it
 /// wrote to either is in `stdout`, byte by byte: the terminal translates nothing.
-pub(crate) fn run_on_terminal(mut command: Command) -> Outcome {
+pub(crate) fn run_on_terminal_of(mut command: Command, columns: u16) -> Outcome {
     let controller =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     rustix::pty::grantpt(&controller).expect("granted");
@@ -25,7 +30,7 @@ pub(crate) fn run_on_terminal(mut command: Command) -> Outcome {
     rustix::termios::tcsetattr(&terminal, OptionalActions::Now, &modes).expect("raw");
     let size = Winsize {
         ws_row: 50,
-        ws_col: 200,
+        ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };

@@ -1,10 +1,12 @@
 //! Flags that several verbs share.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
 use kb_engine::{Cursor, Mode, PageOptions};
+
+use crate::output::hyperlink::HyperlinkFormat;
 
 /// When colour is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,10 +24,57 @@ pub(crate) enum ColorWhen {
 pub(crate) struct FileFlag {
     /// The .kb file to search or read
     ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
+}
+
+/// The file of a verb that needs nothing else.
+#[derive(Debug, Args)]
+pub(crate) struct FileOperand {
+    /// The .kb file
+    ///
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder.
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    operand: Option<PathBuf>,
+
+    /// The same, as a flag
+    #[arg(short = 'f', long = "file", value_name = "FILE.kb", value_hint = ValueHint::FilePath, conflicts_with = "operand")]
+    flag: Option<PathBuf>,
+}
+
+impl FileOperand {
+    /// The file that was named.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.operand.as_deref().or(self.flag.as_deref())
+    }
+}
+
+/// Whether an operand is a .kb file, where a name may stand as well.
+pub(crate) fn is_kb_file(operand: &Path) -> bool {
+    operand.extension().is_some_and(|ending| ending == "kb") && operand.is_file()
+}
+
+/// The file and the documents of a verb that takes documents: the first of several operands may be the file, where no
+/// flag names it; `is_file` tells that of a name that ends in `.kb`.
+pub(crate) fn file_and_documents<'a>(
+    flag: Option<&'a Path>,
+    operands: &'a [String],
+    is_file: impl Fn(&Path) -> bool,
+) -> (Option<&'a Path>, &'a [String]) {
+    match operands.split_first() {
+        Some((first, rest))
+            if flag.is_none()
+                && !rest.is_empty()
+                && first.ends_with(".kb")
+                && is_file(Path::new(first)) =>
+        {
+            (Some(Path::new(first)), rest)
+        }
+        _ => (flag, operands),
+    }
 }
 
 /// An answer in parts.
@@ -54,6 +103,18 @@ impl PageFlags {
         page.cursor.clone_from(&self.continuation);
         page
     }
+}
+
+/// Links to the files of documents.
+#[derive(Debug, Args)]
+pub(crate) struct LinkFlag {
+    /// Link each result to its file, on a terminal that opens links: `default`, `vscode`, `none`
+    ///
+    /// Names are those of ripgrep: cursor, default, file, grep+, kitty, macvim, none, textmate, vscode,
+    /// vscode-insiders, vscodium, zed. Else a format with {path}, {line}, {column} and {host}, as in
+    /// `x-editor://open?file={path}&line={line}`. KB_HYPERLINK_FORMAT sets it for all commands.
+    #[arg(long, value_name = "FORMAT", env = "KB_HYPERLINK_FORMAT", hide_env = true, default_value = "none", hide_default_value = true, value_parser = HyperlinkFormat::parse)]
+    pub(crate) hyperlink_format: HyperlinkFormat,
 }
 
 /// Output for programs.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use kb_engine::{K_LIMIT, Mode};
 
-use super::flags::{JsonFlag, modes};
+use super::flags::{FileOperand, JsonFlag, modes};
 
 /// Most questions of one run.
 const NUMBER_LIMIT: usize = 100_000;
@@ -19,12 +19,8 @@ const NUMBER_LIMIT: usize = 100_000;
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArguments {
-    /// The .kb file
-    ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) file: FileOperand,
 
     /// Maximum number of queries
     #[arg(short, value_name = "N", default_value_t = 100, value_parser = number)]

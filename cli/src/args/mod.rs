@@ -2,10 +2,9 @@
 //! from these definitions.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kb_engine::{FORMAT_VERSION, Lines};
 
@@ -69,7 +68,7 @@ Examples:
   kb get guide.md --pages 1-3,5         pages of about 800 tokens
   kb get src/lock.rs:120-150            print the lines that a result points to
 
-Exit status: 0 found or done, 1 nothing found, out of date or different, 2 error.";
+Exit status: 0 found or done, 1 nothing found, out of date or different, 2 error, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -97,6 +96,24 @@ pub(crate) enum Verb {
     Seal(SealArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
+    Help(HelpArguments),
+}
+
+impl Verb {
+    /// Whether its answer is made of documents: with --json an object about the answer may follow.
+    pub(crate) fn reads_documents(&self) -> bool {
+        matches!(
+            self,
+            Verb::Search(_)
+                | Verb::Get(_)
+                | Verb::Outline(_)
+                | Verb::Symbols(_)
+                | Verb::Pages(_)
+                | Verb::Sheet(_)
+                | Verb::Slides(_)
+                | Verb::Ls(_)
+        )
+    }
 }
 
 /// Print the text of documents, or some of their lines
@@ -222,6 +239,9 @@ pub(crate) struct LsArguments {
     pub(crate) file: FileFlag,
 
     #[command(flatten)]
+    pub(crate) link: LinkFlag,
+
+    #[command(flatten)]
     pub(crate) page: PageFlags,
 
     #[command(flatten)]
@@ -231,12 +251,8 @@ pub(crate) struct LsArguments {
 /// Show what a .kb file holds and which folders it was made from
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
-    /// The .kb file
-    ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) file: FileOperand,
 
     /// Show the size of every section of the file
     #[arg(long)]
@@ -268,6 +284,15 @@ pub(crate) struct ManArguments {
     /// The verb
     #[arg(value_name = "VERB")]
     pub(crate) verb: Option<String>,
+}
+
+/// Print the help of a verb, as `kb VERB --help` does
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  kb help search")]
+pub(crate) struct HelpArguments {
+    /// The verb [default: all of them]
+    #[arg(value_name = "VERB")]
+    pub(crate) verb: Vec<String>,
 }
 
 /// The command with all its verbs and flags.

@@ -106,10 +106,7 @@ fn flag_value(verb: &Command, word: &OsStr) -> Option<Value> {
             Some((name, value)) => (name, Some(value)),
             None => (rest, None),
         };
-        return match verb
-            .get_arguments()
-            .find(|flag| flag.get_long() == Some(name))
-        {
+        return match verb.get_arguments().find(|flag| is_called(flag, name)) {
             Some(_) if value.is_some() => Some(Value::Complete),
             Some(flag) => Some(value_of(flag)),
             None => (is_name(name) && !has_space(&word)).then_some(Value::Complete),
@@ -151,6 +148,12 @@ fn value_of(flag: &Arg) -> Value {
         true if fewest == 0 => Value::Optional,
         true => Value::Next,
     }
+}
+
+/// Whether a flag has that long name.
+fn is_called(flag: &Arg, name: &str) -> bool {
+    let aliases = flag.get_all_aliases().unwrap_or_default();
+    flag.get_long() == Some(name) || aliases.contains(&name)
 }
 
 fn is_name(name: &str) -> bool {

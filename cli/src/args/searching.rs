@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use kb_engine::calendar::Date;
 use kb_engine::{Class, Filters, Mode, Scope, Sort, SymbolKind};
 
-use super::flags::{JsonFlag, PageFlags};
+use super::flags::{JsonFlag, LinkFlag, PageFlags};
 use super::pattern::PatternFlags;
 use super::symbols::kinds;
 
@@ -38,13 +38,13 @@ pub(crate) struct SearchArguments {
 
     /// The .kb file to search (repeatable: results are ranked together)
     ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Vec<PathBuf>,
 
     /// Maximum number of results; default 10, with --mode regex 100 lines or 1000 documents
-    #[arg(short, value_name = "N")]
+    #[arg(short, visible_alias = "limit", value_name = "N")]
     pub(crate) k: Option<usize>,
 
     /// Rank by words and meaning (hybrid), by one of them, search titles, or match a regular expression
@@ -172,6 +172,9 @@ pub(crate) struct SearchArguments {
     /// Show how each score was computed
     #[arg(long)]
     pub(crate) explain: bool,
+
+    #[command(flatten)]
+    pub(crate) link: LinkFlag,
 
     #[command(flatten)]
     pub(crate) page: PageFlags,

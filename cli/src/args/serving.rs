@@ -20,8 +20,8 @@ use kb_mcp::hosts::Host;
 pub(crate) struct McpArguments {
     /// The .kb files, each with the name that clients use for it [default: its file name without .kb]
     ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one. With --allow-write, a file that does not exist is created.
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder. With --allow-write, a file that does not exist is created.
     #[arg(value_name = "[NAME=]FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<OsString>,
 

@@ -1,12 +1,13 @@
 //! The flags of `kb symbols`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kb_engine::{Filters, SymbolKind, SymbolRelation};
 
-use super::flags::{JsonFlag, PageFlags};
+use super::flags::{JsonFlag, LinkFlag, PageFlags, is_kb_file};
+use crate::failure::Failure;
 
 /// List the definitions of programs: functions, classes, types, constants
 ///
@@ -19,15 +20,15 @@ use super::flags::{JsonFlag, PageFlags};
 #[derive(Debug, Args)]
 #[command(after_help = SYMBOLS_EXAMPLES)]
 pub(crate) struct SymbolsArguments {
-    /// The .kb file
-    ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    operand: Vec<PathBuf>,
+    /// A name, as --name takes it: `parse_*`, `Runtime::spawn`; before it the .kb file, unless -f names it
+    #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
+    operand: Vec<String>,
 
-    /// The same, as a flag (repeatable: several files are asked one after the other)
-    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath, conflicts_with = "operand")]
+    /// The .kb file (repeatable: several files are asked one after the other)
+    ///
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder.
+    #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     file: Vec<PathBuf>,
 
     /// Only symbols of this kind (repeatable, or with commas)
@@ -36,10 +37,11 @@ pub(crate) struct SymbolsArguments {
 
     /// Only symbols whose name matches, in upper or lower case; `*` stands for any characters, `?` for one
     ///
-    /// A name matches whole or by its last part: `bar` finds `Foo::bar`. Quote patterns to keep the shell from
+    /// A name matches whole or by its last part: `bar` finds `Foo::bar`. `Foo::bar`, `Foo.bar` and `Foo.bar()` find
+    /// what Foo holds. Quote patterns to keep the shell from
     /// expanding them.
     #[arg(long, value_name = "GLOB")]
-    pub(crate) name: Option<String>,
+    name: Option<String>,
 
     /// Only this programming language: rust, python, or a short name (repeatable)
     #[arg(long, value_name = "LANG")]
@@ -62,6 +64,9 @@ pub(crate) struct SymbolsArguments {
     pub(crate) k: usize,
 
     #[command(flatten)]
+    pub(crate) link: LinkFlag,
+
+    #[command(flatten)]
     pub(crate) page: PageFlags,
 
     #[command(flatten)]
@@ -70,19 +75,38 @@ pub(crate) struct SymbolsArguments {
 
 const SYMBOLS_EXAMPLES: &str = "\
 Examples:
-  kb symbols --name 'parse_*'                   functions, methods and constants of such names
+  kb symbols parse_header                       where parse_header is defined
+  kb symbols 'parse_*' -f notes.kb              functions, methods and constants of such names
+  kb symbols Runtime::spawn                     the method of that type
   kb symbols --kind class --kind struct --name '*Handler'
   kb symbols --lang python --path 'src/**' --kind function
   kb symbols --uses parse_header                who calls parse_header, and where
   kb symbols --used-by parse_header             what parse_header calls";
 
 impl SymbolsArguments {
-    /// The files that were named.
-    pub(crate) fn files(&self) -> &[PathBuf] {
-        if self.file.is_empty() {
-            &self.operand
-        } else {
-            &self.file
+    /// The files that were named, and the name.
+    ///
+    /// # Errors
+    /// A mistake in the command line: several names.
+    pub(crate) fn files_and_name(&self) -> Result<(Vec<PathBuf>, Option<String>), Failure> {
+        let mut files = self.file.clone();
+        let mut names: Vec<&String> = self.name.iter().collect();
+        for operand in &self.operand {
+            // A name that ends in `.kb` and is a file is one.
+            let path = Path::new(operand);
+            if is_kb_file(path) && !files.iter().any(|file| file == path) {
+                files.push(path.to_owned());
+            } else {
+                names.push(operand);
+            }
+        }
+        match names.as_slice() {
+            [] => Ok((files, None)),
+            [name] => Ok((files, Some((*name).clone()))),
+            [first, second, ..] => Err(Failure::usage(
+                format!("two names are given, {first} and {second}"),
+                Some("give one; `*` and `?` in it stand for any characters".to_owned()),
+            )),
         }
     }
 

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use kb_engine::Metric;
 
-use super::flags::JsonFlag;
+use super::flags::{FileOperand, JsonFlag};
 use super::writing::{VectorsArgument, WaitFlag};
 
 /// Import what another program made for the chunks of a .kb file
@@ -105,12 +105,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = COLUMNS_EXAMPLES)]
 pub(crate) struct ColumnsArguments {
-    /// The .kb file
-    ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) file: FileOperand,
 
     /// Remove this column with all its vectors
     #[arg(long, value_name = "NAME")]

@@ -1,12 +1,12 @@
 //! Flags of the verbs that make, change or check a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum, ValueHint};
 use kb_engine::{IndexOptions, VectorCodec};
 
-use super::flags::{FileFlag, JsonFlag};
+use super::flags::{FileFlag, FileOperand, JsonFlag};
 use crate::output::format;
 
 /// How long a command waits that does not say how long: an upload, or the `kb index` of a small folder,
@@ -245,8 +245,8 @@ pub(crate) struct AddArguments {
 
     /// The .kb file to add to; created if it does not exist
     ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
+    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
+    /// has one; of several the newest that was made from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
@@ -292,13 +292,14 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = RM_EXAMPLES)]
 pub(crate) struct RmArguments {
-    /// The .kb file
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
-
     /// Path of a document, a unique end of its path, its handle, or its kb:// address
+    ///
+    /// The first of several may be the .kb file itself.
     #[arg(required = true, value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
 
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
@@ -309,8 +310,9 @@ pub(crate) struct RmArguments {
 
 const RM_EXAMPLES: &str = "\
 Examples:
-  kb rm team.kb minutes.md              by the end of its path
-  kb rm team.kb release-notes-k3f9qa    by its handle";
+  kb rm minutes.md -f team.kb               by the end of its path
+  kb rm release-notes-k3f9qa -f team.kb     by its handle
+  kb rm team.kb minutes.md                  the file before its documents";
 
 /// Show, add or remove tags of documents
 ///
@@ -357,8 +359,12 @@ Examples:
 #[command(after_help = SEAL_EXAMPLES)]
 pub(crate) struct SealArguments {
     /// The .kb file
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath, required_unless_present = "flag")]
+    operand: Option<PathBuf>,
+
+    /// The same, as a flag
+    #[arg(short = 'f', long = "file", value_name = "FILE.kb", value_hint = ValueHint::FilePath, conflicts_with = "operand")]
+    flag: Option<PathBuf>,
 
     /// Write the sealed file here [default: replace FILE.kb]
     #[arg(short, long, value_name = "OUT.kb", value_hint = ValueHint::FilePath)]
@@ -402,6 +408,13 @@ impl VectorsArgument {
     }
 }
 
+impl SealArguments {
+    /// The file that was named.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.operand.as_deref().or(self.flag.as_deref())
+    }
+}
+
 const SEAL_EXAMPLES: &str = "\
 Examples:
   kb seal notes.kb                      in its place
@@ -416,12 +429,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub(crate) struct VerifyArguments {
-    /// The .kb file
-    ///
-    /// Default: the file named by KB_FILE, else the only .kb file in this folder or in the nearest
-    /// parent folder that has one.
-    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) file: FileOperand,
 
     /// Also rebuild every index entry from the stored text and compare
     #[arg(long)]

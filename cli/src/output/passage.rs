@@ -6,6 +6,7 @@ use kb_engine::escape::{escape_char, escape_controls, escape_line, shown};
 use kb_engine::{Hit, PartAddress, shown_score};
 use unicode_width::UnicodeWidthChar;
 
+use crate::output::hyperlink::linked;
 use crate::output::style::Style;
 
 /// Columns of a tab stop.
@@ -38,7 +39,18 @@ impl Layout {
 }
 
 /// The block of one hit, each line ended.
-pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
+#[cfg(test)]
+fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
+    render_linked(hit, file, layout, &|_| None)
+}
+
+/// As [`render`], the place linked to what `link` gives for a line of the hit.
+pub(crate) fn render_linked(
+    hit: &Hit,
+    file: Option<&str>,
+    layout: &Layout,
+    link: &dyn Fn(u32) -> Option<String>,
+) -> String {
     let (range, first_line) = if layout.full {
         (0..hit.text.len(), hit.lines.first)
     } else {
@@ -55,7 +67,7 @@ pub(crate) fn render(hit: &Hit, file: Option<&str>, layout: &Layout) -> String {
         }
         _ => (hit.lines.first, hit.lines.last),
     };
-    let mut block = header(hit, shown, file, layout);
+    let mut block = header(hit, shown, file, layout, link(shown.0));
     if layout.explain {
         block.push_str(&score_parts(hit, layout));
     }
@@ -160,7 +172,13 @@ impl Margin<'_> {
 }
 
 /// `path:first-last  title > section  score`, or `report.pdf p. 3  title > section  score`.
-fn header(hit: &Hit, lines: (u32, u32), file: Option<&str>, layout: &Layout) -> String {
+fn header(
+    hit: &Hit,
+    lines: (u32, u32),
+    file: Option<&str>,
+    layout: &Layout,
+    link: Option<String>,
+) -> String {
     let style = layout.style;
     let shown = |text: &str| layout.name(text);
     let address = match &hit.part {
@@ -181,6 +199,9 @@ fn header(hit: &Hit, lines: (u32, u32), file: Option<&str>, layout: &Layout) -> 
         ),
     };
     let mut line = style.path(&place);
+    if let Some(address) = link {
+        line = linked(&line, &address);
+    }
     if !crumbs.is_empty() {
         line.push_str("  ");
         line.push_str(&style.strong(&crumbs));
@@ -363,7 +384,7 @@ fn paint(cells: &[Cell], style: Style) -> String {
 }
 
 /// As much of `text` as fits, with an ellipsis when that is not all.
-fn clip_end(text: &str, columns: usize) -> String {
+pub(crate) fn clip_end(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -383,7 +404,7 @@ fn clip_end(text: &str, columns: usize) -> String {
     clipped
 }
 
-fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.chars()
         .map(|character| character.width().unwrap_or(0))
         .sum()

@@ -19,6 +19,12 @@ const KNOWN: &str = "{prefix} {bar:30} {percent:>3} %  {decimal_bytes_per_sec}  
 /// When things are counted that have no size.
 const COUNTED: &str = "{prefix} {bar:30} {percent:>3} %  {msg}  {eta} left";
 
+/// On a terminal of fewer columns than the others take.
+const NARROW: &str = "{prefix} {bar:8} {percent:>3} %  {eta} left";
+
+/// Columns that the others take with a short message.
+const LEAST_COLUMNS: u16 = 80;
+
 /// A bar on stderr, or nothing.
 pub(crate) struct Meter {
     bar: ProgressBar,
@@ -43,7 +49,7 @@ impl Meter {
     pub(crate) fn show(&self, progress: &Progress) {
         let known = progress.bytes_total > 0;
         if known && self.bar.length() != Some(progress.bytes_total) {
-            self.bar.set_style(style(KNOWN));
+            self.bar.set_style(style(fitting(KNOWN)));
             self.bar.set_length(progress.bytes_total);
         }
         self.bar.set_prefix(match progress.stage {
@@ -64,7 +70,7 @@ impl Meter {
     /// How many of all bytes were checked.
     pub(crate) fn show_bytes(&self, stage: &'static str, done: u64, total: u64) {
         if total > 0 && self.bar.length() != Some(total) {
-            self.bar.set_style(style(KNOWN));
+            self.bar.set_style(style(fitting(KNOWN)));
             self.bar.set_length(total);
         }
         self.bar.set_prefix(stage);
@@ -80,7 +86,7 @@ impl Meter {
         total: u64,
     ) {
         if self.bar.length() != Some(total) {
-            self.bar.set_style(style(COUNTED));
+            self.bar.set_style(style(fitting(COUNTED)));
             self.bar.set_length(total);
         }
         self.bar.set_prefix(stage);
@@ -99,6 +105,15 @@ impl Meter {
     }
 }
 
+/// The template, or the one for a terminal that is too narrow for it: a bar that is broken over two lines draws itself
+/// again and again.
+fn fitting(template: &'static str) -> &'static str {
+    match terminal_size::terminal_size_of(std::io::stderr()) {
+        Some((width, _)) if width.0 < LEAST_COLUMNS => NARROW,
+        _ => template,
+    }
+}
+
 fn style(template: &str) -> ProgressStyle {
     // A template that does not parse would show the plain bar; the test below keeps them right.
     ProgressStyle::with_template(template)
@@ -112,7 +127,7 @@ mod tests {
 
     #[test]
     fn all_templates_parse() {
-        for template in [UNKNOWN, KNOWN, COUNTED] {
+        for template in [UNKNOWN, KNOWN, COUNTED, NARROW] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
-use crate::ingest::changes::source_check::SourceCheck;
+use crate::ingest::changes::source_check::{SourceCheck, source_path};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::{FolderRelation, Report};
 use crate::ingest::run;
@@ -80,6 +80,16 @@ impl Kb {
     pub fn source_check(&self, documents: &[&str]) -> Result<SourceCheck> {
         self.file
             .read(|commit| SourceCheck::new(commit.snapshot, commit.catalog, documents))
+    }
+
+    /// Where the original of a document was when it was indexed, by the path of the document; `None` where that is not
+    /// known: of a document that belongs to no folder, or whose folder is known by name only. The disk is not asked.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn source_path(&self, document: &str) -> Result<Option<PathBuf>> {
+        self.file
+            .read(|commit| source_path(commit.snapshot, commit.catalog, document))
     }
 
     /// Who writes the file now, in this process or another; `None` when nobody does, or the system does not

@@ -30,4 +30,5 @@ mod testing;
 
 pub use bridge::connect_stdio;
 pub use http::serve_http;
+pub use process::was_interrupted;
 pub use stdio::serve_stdio;

@@ -1,9 +1,18 @@
 //! What a server sets up once for its process: the signals that stop it, and how a panic is reported.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::options::Note;
+
+/// Whether Ctrl-C stopped a server of this process.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the server that ended was stopped by Ctrl-C.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
 
 /// Completes when the process receives SIGTERM or Ctrl-C.
 pub(super) async fn shutdown_signal() {
@@ -13,12 +22,16 @@ pub(super) async fn shutdown_signal() {
         if let Ok(mut terminate) = signal(SignalKind::terminate()) {
             tokio::select! {
                 _ = terminate.recv() => return,
-                interrupt = tokio::signal::ctrl_c() => if interrupt.is_ok() { return },
+                interrupt = tokio::signal::ctrl_c() => if interrupt.is_ok() {
+                    INTERRUPTED.store(true, Ordering::Relaxed);
+                    return;
+                },
             }
         }
     }
     #[cfg(not(unix))]
     if tokio::signal::ctrl_c().await.is_ok() {
+        INTERRUPTED.store(true, Ordering::Relaxed);
         return;
     }
     // No handler could be installed: signals keep their default action, which ends the process.

@@ -170,6 +170,7 @@ fn rows_go_on_where_they_were_cut() {
             arguments.extend(["--continue", next]);
         }
         let mut told = objects(&folder, &arguments);
+        told.retain(|object| object["summary"].is_null());
         let paging = told.pop().expect("paging")["paging"].clone();
         all.extend(told.into_iter().filter(|row| row["header"].is_null()));
         next = paging["continuation"].as_str().map(str::to_owned);
@@ -177,7 +178,9 @@ fn rows_go_on_where_they_were_cut() {
             break;
         }
     }
-    let whole = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    let mut whole = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    let summary = whole.pop().expect("a warning of formulas");
+    assert!(summary["summary"]["warnings"][0].is_string(), "{summary}");
     assert_eq!(all, whole[1..]);
 }
 

@@ -75,7 +75,7 @@ struct Process {
 
 pub(crate) fn run(arguments: &BenchArguments, output: &mut Output) -> Result<Exit, Failure> {
     let given = arguments.queries.as_deref().map(read_queries).transpose()?;
-    let opened = Opened::new("kb bench", arguments.file.as_deref())?;
+    let opened = Opened::new("kb bench", arguments.file.path())?;
     let info = opened.ask(opened.kb.info())?;
     if info.chunks == 0 {
         let name = output.name(&opened.file.display().to_string()).into_owned();

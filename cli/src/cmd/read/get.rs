@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kb_engine::{DocumentText, Error, Kb, LeftOutReason, Lines, PageOptions, read_texts};
 
-use crate::args::{GetArguments, GetFormat, PageRanges};
+use crate::args::{GetArguments, GetFormat, PageRanges, file_and_documents};
 use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::cmd::read::{chunks, metadata};
 use crate::exit::Exit;
@@ -19,7 +19,8 @@ const GLOB: [char; 4] = ['*', '?', '[', '{'];
 const LEFT_OUT_SHOWN: usize = 5;
 
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let (file, names) = operands(arguments);
+    let given = arguments.file.file.as_deref();
+    let (file, names) = file_and_documents(given, &arguments.documents, Path::is_file);
     let opened = Opened::new("kb get", file)?;
     check_format(arguments)?;
     for name in names {
@@ -69,22 +70,6 @@ fn check_format(arguments: &GetArguments) -> Result<(), Failure> {
             let message = format!("{flag} does not go with --format {format}");
             Err(Failure::usage(message, None))
         }
-    }
-}
-
-/// The file that the first of several operands is, and the documents.
-fn operands(arguments: &GetArguments) -> (Option<&Path>, &[String]) {
-    let given = arguments.file.file.as_deref();
-    match arguments.documents.split_first() {
-        Some((first, rest))
-            if given.is_none()
-                && !rest.is_empty()
-                && first.ends_with(".kb")
-                && Path::new(first).is_file() =>
-        {
-            (Some(Path::new(first)), rest)
-        }
-        _ => (given, &arguments.documents),
     }
 }
 

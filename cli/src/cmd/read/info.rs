@@ -16,7 +16,7 @@ use crate::output::format::{bytes, count, percent, plural, shell_word, time};
 const SHOWN_VALUES: usize = 8;
 
 pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let opened = Opened::new("kb info", arguments.file.as_deref())?;
+    let opened = Opened::new("kb info", arguments.file.path())?;
     let info = opened.ask(opened.kb.info())?;
     let sizes = if arguments.sizes {
         Some(opened.ask(opened.kb.sizes())?)

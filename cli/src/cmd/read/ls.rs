@@ -8,6 +8,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, plural};
+use crate::output::hyperlink::linked;
+use crate::output::passage::width;
 
 pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
@@ -22,10 +24,11 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
     if arguments.skipped {
         return list_skipped(&opened, folder, arguments, output);
     }
+    output.link_documents(&arguments.link.hyperlink_format);
     let rest = if arguments.recursive {
         let documents = opened.ask(opened.kb.documents(folder, true, &page))?;
         for document in &documents {
-            show_document(document, arguments, output)?;
+            show_document(&opened, document, arguments, output)?;
         }
         (!documents.is_empty()).then(|| Rest::from(&documents))
     } else {
@@ -38,7 +41,7 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
                     size_bytes,
                     ..
                 } => show_folder(path, *documents, *size_bytes, arguments, output)?,
-                Entry::Document(document) => show_document(document, arguments, output)?,
+                Entry::Document(document) => show_document(&opened, document, arguments, output)?,
             }
         }
         (!entries.is_empty()).then(|| Rest::from(&entries))
@@ -102,11 +105,16 @@ fn show_folder(
     if !arguments.long {
         return output.line(&shown);
     }
-    let columns = long_columns(size_bytes, &plural(documents, "document"), "");
+    let documents = plural(documents, "document");
+    if is_narrow(output) {
+        return output.line(&format!("{shown}\n  {}, {documents}", bytes(size_bytes)));
+    }
+    let columns = long_columns(size_bytes, &documents, "");
     output.line(&format!("{columns}  {shown}"))
 }
 
 fn show_document(
+    opened: &Opened,
     document: &DocumentInfo,
     arguments: &LsArguments,
     output: &mut Output,
@@ -114,16 +122,37 @@ fn show_document(
     if arguments.json.json {
         return output.json(kb_json::document(document));
     }
-    let path = output.name(&document.path).into_owned();
+    let mut path = output.name(&document.path).into_owned();
+    if let Some(address) = output.link(&opened.kb, &document.path, 1) {
+        path = linked(&path, &address);
+    }
     if !arguments.long {
         return output.line(&path);
     }
     let lines = plural(document.lines.into(), "line");
     let file_type = output.name(&document.file_type);
+    let title = output.name(&document.title);
+    if is_narrow(output) {
+        let facts = format!("  {}, {lines}, {file_type}  ", bytes(document.size_bytes));
+        let title = output.fit(&title, width(&facts));
+        let title = output.stdout_style().faint(&title);
+        return output.line(format!("{path}\n{facts}{title}").trim_end());
+    }
     let columns = long_columns(document.size_bytes, &lines, &file_type);
-    let title = output.stdout_style().faint(&output.name(&document.title));
+    let title = output.fit(&title, width(&columns) + width(&document.path) + 4);
+    let title = output.stdout_style().faint(&title);
     output.line(&format!("{columns}  {path}  {title}"))
 }
+
+/// Whether columns and a path do not stand beside each other.
+fn is_narrow(output: &Output) -> bool {
+    output
+        .columns()
+        .is_some_and(|columns| columns < LEAST_COLUMNS)
+}
+
+/// Columns of a terminal on which `kb ls --long` prints one line a document.
+const LEAST_COLUMNS: usize = 72;
 
 fn long_columns(size_bytes: u64, amount: &str, file_type: &str) -> String {
     format!("{:>9}  {amount:>15}  {file_type:<10}", bytes(size_bytes))

@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, count, no_parts, plural, shell_word};
+use crate::output::passage::width;
 
 pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb outline", arguments.file.file.as_deref())?;
@@ -98,23 +99,30 @@ fn print_section(
     };
     let digits = last.to_string().len();
     let mark = if is_paged { "p. " } else { "" };
-    let number = style.line_number(&format!("{mark}{first:>digits$}"));
+    let number = format!("{mark}{first:>digits$}");
     let indent = "  ".repeat(usize::from(section.level.saturating_sub(1)));
     let page = match (section.part, outline.page_source) {
         (Some(page), Some(_)) if !is_paged => format!("  p. {page}"),
         _ => String::new(),
     };
     let lines = section.lines;
-    let symbol = section.kind.map(|kind| {
-        let range = format!("{}-{}", lines.first, lines.last);
-        format!("  {}", style.faint(&format!("{kind}, lines {range}")))
+    let symbol = section.kind.map_or(String::new(), |kind| {
+        format!("  {kind}, lines {}-{}", lines.first, lines.last)
     });
-    output.line(&format!(
-        "  {number}  {indent}{} {}{page}{}",
-        section.number,
-        output.name(&section.title),
-        symbol.unwrap_or_default()
-    ))
+    let lead = format!("{indent}{} ", section.number);
+    let taken = 4 + width(&number) + width(&lead);
+    let title = output.name(&section.title);
+    // On a narrow terminal the title matters most.
+    let whole = taken + width(&title) + width(&page) + width(&symbol);
+    let fits = output.columns().is_none_or(|columns| whole <= columns);
+    let (page, symbol) = if fits {
+        (page, style.faint(&symbol))
+    } else {
+        (String::new(), String::new())
+    };
+    let title = output.fit(&title, taken);
+    let number = style.line_number(&number);
+    output.line(&format!("  {number}  {lead}{title}{page}{symbol}"))
 }
 
 /// Sheets or slides.

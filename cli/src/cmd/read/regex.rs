@@ -14,6 +14,7 @@ use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::output::hyperlink::linked;
 
 /// Lines without `-k`.
 const DEFAULT_LINES: usize = 100;
@@ -77,12 +78,14 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         output.hint("`kb index` brings the .kb file up to date");
     }
     let names = Opened::names(&opened);
+    output.link_documents(&arguments.link.hyperlink_format);
     for found in &response.matches {
         let file = names.get(found.file).map(String::as_str);
         if arguments.json.json {
             output.json(kb_json::regex_match(found, file, kind))?;
         } else {
-            let line = shown(found, file, kind, output);
+            let kb = files.get(found.file).copied();
+            let line = shown(found, (kb, file), kind, output);
             output.line(&line)?;
         }
     }
@@ -159,14 +162,23 @@ fn stale(opened: &[Opened], matches: &[RegexMatch]) -> Option<String> {
 }
 
 /// `path:12:text`, `report.pdf p. 4:120:text`, `ledger.xlsx [Q1] row 3:text`; of a document `path` or `path:7`.
-fn shown(found: &RegexMatch, file: Option<&str>, kind: RegexOutput, output: &Output) -> String {
+fn shown(
+    found: &RegexMatch,
+    (kb, file): (Option<&Kb>, Option<&str>),
+    kind: RegexOutput,
+    output: &Output,
+) -> String {
     let style = output.stdout_style();
     let mut place = file.map_or(String::new(), |file| format!("{} ", output.name(file)));
     place.push_str(&output.name(&found.document));
     if let Some(part) = &found.part {
         place.push_str(&format!(" {}", output.name(&part.to_string())));
     }
-    let place = style.path(&place);
+    let mut place = style.path(&place);
+    let line = found.lines.first.max(1);
+    if let Some(address) = kb.and_then(|kb| output.link(kb, &found.document, line)) {
+        place = linked(&place, &address);
+    }
     match kind {
         RegexOutput::Documents => return place,
         RegexOutput::Counts => {

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
-use crate::output::passage::{Layout, render};
+use crate::output::passage::{Layout, render_linked};
 use crate::vector_file::one_vector;
 
 /// Characters of a query that are repeated when nothing answers it.
@@ -65,6 +65,7 @@ pub(crate) fn run(
     for warning in &response.warnings {
         output.warning(warning);
     }
+    output.verdict(response.relevance.name());
     if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
         let subject = match opened.as_slice() {
             [_] => "the file contains",
@@ -83,10 +84,12 @@ pub(crate) fn run(
         output.hint("`kb index` brings the .kb file up to date");
     }
     let names = Opened::names(&opened);
+    output.link_documents(&arguments.link.hyperlink_format);
     if arguments.json.json {
         for hit in &response.hits {
             let file = names.get(hit.file).map(String::as_str);
-            output.json(kb_json::hit(hit, file, &request))?;
+            let verdict = kb_json::verdict(response.relevance);
+            output.json(kb_json::hit(hit, file, &request).join(verdict))?;
         }
     } else {
         let layout = Layout {
@@ -103,7 +106,13 @@ pub(crate) fn run(
                 output.line("")?;
             }
             let file = names.get(hit.file).map(String::as_str);
-            output.write(&render(hit, file, &layout))?;
+            let has_lines = hit.part.is_none() && hit.snippet_first_line.is_some();
+            let link = |line: u32| {
+                let kb = files.get(hit.file)?;
+                output.link(kb, &hit.document, if has_lines { line } else { 1 })
+            };
+            let block = render_linked(hit, file, &layout, &link);
+            output.write(&block)?;
         }
     }
     if arguments.json.json {

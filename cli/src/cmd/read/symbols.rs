@@ -8,12 +8,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{plural, shell_word};
+use crate::output::hyperlink::linked;
+use crate::output::passage::{clip_end, width};
 
 /// Lines of uses that are printed of one symbol.
 const SHOWN_USES: usize = 10;
 
+/// Columns of which a part of a signature is worth showing.
+const LEAST_SIGNATURE: usize = 12;
+
 pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let opened = Opened::all("kb symbols", arguments.files(), output)?;
+    let (files, name) = arguments.files_and_name()?;
+    let opened = Opened::all("kb symbols", &files, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
     };
@@ -22,12 +28,12 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
         .filters(arguments.filters())
         .k(arguments.k)
         .page(arguments.page.page());
-    request.name.clone_from(&arguments.name);
+    request.name = name;
     request.relation = arguments.relation();
     let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
     let response = search_files_symbols(&files, &request, &mut Progress::ignore);
     let response = first.ask(response)?;
-    let names = Opened::names(&opened);
+    let file_names = Opened::names(&opened);
     for warning in &response.warnings {
         output.warning(warning);
     }
@@ -39,12 +45,13 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
         ));
         return Ok(Exit::Nothing);
     }
+    output.link_documents(&arguments.link.hyperlink_format);
     for symbol in &response.symbols {
-        let file = names.get(symbol.file).map(String::as_str);
+        let file = file_names.get(symbol.file).map(String::as_str);
         if arguments.json.json {
             output.json(kb_json::symbol(symbol, file))?;
         } else {
-            let line = shown(symbol, file, output);
+            let line = shown(symbol, (files.get(symbol.file).copied(), file), output);
             output.line(&line)?;
         }
     }
@@ -87,7 +94,7 @@ fn tell_rest(
 }
 
 /// `src/a.rs:12-40  method  impl Foo > fn bar  pub fn bar(&self) -> u8`.
-fn shown(symbol: &FoundSymbol, file: Option<&str>, output: &Output) -> String {
+fn shown(symbol: &FoundSymbol, (kb, file): (Option<&Kb>, Option<&str>), output: &Output) -> String {
     let style = output.stdout_style();
     let lines = symbol.lines;
     let range = if lines.first == lines.last {
@@ -97,13 +104,40 @@ fn shown(symbol: &FoundSymbol, file: Option<&str>, output: &Output) -> String {
     };
     let mut path = file.map_or_else(String::new, |file| format!("{} ", output.name(file)));
     path.push_str(&output.name(&symbol.document));
-    let place = format!("{}:{}", style.path(&path), style.line_number(&range));
-    let hierarchy = style.strong(&output.name(&symbol.hierarchy));
-    let mut line = format!("{place}  {}  {hierarchy}", symbol.kind);
+    let shown_hierarchy = output.name(&symbol.hierarchy);
+    let taken = format!("{path}:{range}  {}  {shown_hierarchy}  ", symbol.kind);
+    let mut place = format!("{}:{}", style.path(&path), style.line_number(&range));
+    if let Some(address) = kb.and_then(|kb| output.link(kb, &symbol.document, lines.first)) {
+        place = linked(&place, &address);
+    }
+    // On a narrow terminal the place has a line of its own.
+    let is_whole = |columns: usize| width(taken.trim_end()) <= columns;
+    let (gap, taken) = if output.columns().is_none_or(is_whole) {
+        ("  ", taken)
+    } else {
+        (
+            "\n    ",
+            format!("    {}  {shown_hierarchy}  ", symbol.kind),
+        )
+    };
+    let hierarchy = style.strong(&shown_hierarchy);
+    let mut line = format!("{place}{gap}{}  {hierarchy}", symbol.kind);
     // A struct or constant is often its label already.
     if !symbol.signature.is_empty() && !symbol.hierarchy.ends_with(&symbol.signature) {
-        line.push_str("  ");
-        line.push_str(&output.name(&symbol.signature));
+        let signature = output.name(&symbol.signature);
+        // A terminal would break the line anywhere.
+        let room = output
+            .columns()
+            .map(|columns| columns.saturating_sub(width(&taken)));
+        let signature = match room {
+            None => signature.into_owned(),
+            Some(room) if room < LEAST_SIGNATURE => String::new(),
+            Some(room) => clip_end(&signature, room),
+        };
+        if !signature.is_empty() {
+            line.push_str("  ");
+            line.push_str(&signature);
+        }
     }
     if !symbol.uses.is_empty() {
         let parts = [

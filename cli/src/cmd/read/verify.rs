@@ -14,7 +14,7 @@ use crate::output::format::{bytes, duration, plural, shell_word};
 use crate::output::progress::Meter;
 
 pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let opened = Opened::new("kb verify", arguments.file.as_deref())?;
+    let opened = Opened::new("kb verify", arguments.file.path())?;
     let meter = Meter::new(output.stderr_is_terminal());
     let options = VerifyOptions::new().deep(arguments.deep);
     let verified = opened.kb.verify(&options, &mut |progress| {

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
         }
         None => kb_mcp::serve_stdio(&options).map_err(explain)?,
     }
-    Ok(Exit::Found)
+    Ok(ended())
 }
 
 fn options(arguments: &McpArguments) -> Result<Options, Failure> {
@@ -175,8 +175,17 @@ fn connect(url: &str, arguments: &McpArguments) -> Result<Exit, Failure> {
         token: token(arguments)?,
         note: Arc::new(log),
     };
-    let ended = kb_mcp::connect_stdio(&options);
-    ended.map(|()| Exit::Found).map_err(explain)
+    let result = kb_mcp::connect_stdio(&options);
+    result.map(|()| ended()).map_err(explain)
+}
+
+/// How a server ended that did not fail.
+fn ended() -> Exit {
+    if kb_mcp::was_interrupted() {
+        Exit::Interrupted
+    } else {
+        Exit::Found
+    }
 }
 
 /// The token from `--token-file`, else from the environment.

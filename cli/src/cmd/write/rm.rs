@@ -2,7 +2,7 @@
 
 use kb_engine::{Kb, KbWriter};
 
-use crate::args::RmArguments;
+use crate::args::{RmArguments, file_and_documents};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::locate;
@@ -12,7 +12,10 @@ use crate::target::writing_hint;
 use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let file = locate(Some(&arguments.file))?;
+    // One that is gone is an error, and no document.
+    let given = arguments.file.file.as_deref();
+    let (given, documents) = file_and_documents(given, &arguments.documents, |_| true);
+    let file = locate(given)?;
     let verb = format!("kb rm {}", shell_word(&file));
     let explain = |error| Failure::from_engine(error, &verb, &file);
     // A writer would take a missing file for a new one.
@@ -23,7 +26,7 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
-            let names = arguments.documents.iter();
+            let names = documents.iter();
             let removed = names.map(|name| writer.remove(name));
             let removed = removed.collect::<kb_engine::Result<Vec<String>>>()?;
             writer.commit()?;

@@ -18,7 +18,7 @@ use crate::writer_wait::{
 };
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let file = locate(Some(&arguments.file))?;
+    let file = locate(arguments.file())?;
     // The place of the file itself is no place beside it, however it is spelled.
     let is_itself = |out: &&std::path::PathBuf| matches!((out.canonicalize(), file.canonicalize()), (Ok(out), Ok(file)) if out == file);
     let out = arguments.output.as_ref().filter(|out| !is_itself(out));

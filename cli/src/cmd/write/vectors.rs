@@ -13,7 +13,7 @@ use crate::target::writing_hint;
 use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &ColumnsArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let opened = Opened::new("kb vectors", arguments.file.as_deref())?;
+    let opened = Opened::new("kb vectors", arguments.file.path())?;
     if arguments.remove.is_some() || arguments.default.is_some() {
         change(arguments, &opened, output)?;
     }

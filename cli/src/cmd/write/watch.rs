@@ -40,7 +40,8 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
         meter: Some(Meter::new(shows_bar)),
     };
     Follower::new(file, watch, options, cancel, listener).follow()?;
-    Ok(Exit::Found)
+    // Nothing else ends it without an error.
+    Ok(Exit::Interrupted)
 }
 
 /// Prints each run, for the person or program that started the command.

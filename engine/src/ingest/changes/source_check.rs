@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use crate::catalog::Catalog;
-use crate::container::Snapshot;
+use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::Result;
 use crate::ingest::source::names::document_name;
 use crate::ingest::source::open::{self, Kind, Links, Look, SourceFolder};
@@ -82,15 +82,9 @@ impl SourceCheck {
         Ok(check)
     }
 
-    /// The position of a folder; `None` where it is not one of this machine: a sealed file has its name
-    /// only.
+    /// The position of a folder; `None` where it is not one of this machine.
     fn folder(&mut self, source: &str, is_of_files: bool) -> Option<usize> {
-        let path = PathBuf::from(source);
-        // A share of another machine may take minutes, and an escaped name is not the one on disk.
-        let is_local = path.is_absolute() && !source.starts_with(r"\\") && !source.contains("\\x");
-        if !is_local {
-            return None;
-        }
+        let path = local_folder(source)?;
         let folder = Folder { path, is_of_files };
         let known = self.folders.iter().position(|other| *other == folder);
         Some(known.unwrap_or_else(|| {
@@ -138,6 +132,37 @@ impl SourceCheck {
         thread.spawn(run).ok()?;
         states.recv_timeout(limit).ok()
     }
+}
+
+/// See [`crate::Kb::source_path`].
+pub(crate) fn source_path(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    document: &str,
+) -> Result<Option<PathBuf>> {
+    if document.len() > MAX_KEY_BYTES {
+        return Ok(None);
+    }
+    let Some(id) = catalog.documents.by_path(snapshot, document)? else {
+        return Ok(None);
+    };
+    let record = catalog.documents.get(snapshot, id)?;
+    let mut roots = catalog.meta.roots.iter();
+    let root = roots.find(|root| Some(root.id) == record.root);
+    Ok(root.and_then(|root| {
+        let relative = below(&record.path, &root.prefix)?;
+        let is_plain = |name: &str| !matches!(name, "" | "." | "..");
+        let is_below = relative.split('/').all(is_plain) && !relative.contains("\\x");
+        Some(local_folder(&root.source)?.join(relative)).filter(|_| is_below)
+    }))
+}
+
+/// The folder of a root, if it is one of this machine: a sealed file has its name only. A share of another machine may
+/// take minutes, and an escaped name is not the one on disk.
+fn local_folder(source: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(source);
+    let is_local = path.is_absolute() && !source.starts_with(r"\\") && !source.contains("\\x");
+    is_local.then_some(path)
 }
 
 /// What of a document path lies below the root.
