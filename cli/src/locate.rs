@@ -2,6 +2,9 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use kb_engine::{Kb, RootInfo};
 
 use crate::failure::Failure;
 use crate::output::format::shell_word;
@@ -49,7 +52,17 @@ fn locate_from(
             // In the current folder the bare name is enough, and reads better.
             [name] if above == folder => return Ok(PathBuf::from(name)),
             [name] => return Ok(above.join(name)),
-            [first, ..] => return Err(several(above, folder, &names, first)),
+            [first, ..] => {
+                let Some(name) = of_this_folder(above, &names, folder) else {
+                    return Err(several(above, folder, &names, first));
+                };
+                let is_here = above == folder;
+                return Ok(if is_here {
+                    name.into()
+                } else {
+                    above.join(name)
+                });
+            }
         }
     }
     let looked: Vec<String> = folders().map(|above| above.display().to_string()).collect();
@@ -60,6 +73,123 @@ fn locate_from(
         ),
         Some("`kb index .` makes one from this folder; -f FILE.kb names one elsewhere".to_owned()),
     ))
+}
+
+/// What several files in a folder are to the current one.
+struct Candidate<'n> {
+    name: &'n OsString,
+    roots: Vec<RootInfo>,
+    modified: SystemTime,
+}
+
+impl Candidate<'_> {
+    /// Whether it knows where its folders are: a sealed file has only their names.
+    fn has_places(&self) -> bool {
+        let mut roots = self.roots.iter();
+        roots.any(|root| Path::new(&root.source).is_absolute())
+    }
+
+    /// Whether the current folder, without links, lies in one of its folders.
+    fn holds(&self, here: &Path) -> bool {
+        let mut roots = self.roots.iter();
+        roots.any(|root| {
+            let source = Path::new(&root.source);
+            if source.is_absolute() {
+                return here.starts_with(source);
+            }
+            let mut above = here.ancestors();
+            above.any(|above| {
+                above
+                    .file_name()
+                    .is_some_and(|name| source == Path::new(name))
+            })
+        })
+    }
+
+    /// Whether its folders have the names of those of another file, from which it was sealed.
+    fn is_copy_of(&self, other: &Candidate<'_>) -> bool {
+        let name = |root: &RootInfo| {
+            let source = Path::new(&root.source);
+            let name = source.file_name().map(OsString::from);
+            (name, root.prefix.clone())
+        };
+        let of_other: Vec<_> = other.roots.iter().map(name).collect();
+        !self.has_places() && self.roots.iter().all(|root| of_other.contains(&name(root)))
+    }
+}
+
+/// Most files of a folder that are opened to choose one.
+const MAX_CANDIDATES: usize = 32;
+
+/// The file among several that is meant in `folder`: one that holds it, the newest, those first that are not sealed; else
+/// the only one that is no sealed copy of another. `None`: nobody knows.
+fn of_this_folder<'n>(above: &Path, names: &'n [OsString], folder: &Path) -> Option<&'n OsString> {
+    if names.len() > MAX_CANDIDATES {
+        return None;
+    }
+    let here = folder.canonicalize().ok()?;
+    let candidate = |name| {
+        let path = above.join(name);
+        let modified = std::fs::metadata(&path).and_then(|found| found.modified());
+        Some(Candidate {
+            name,
+            roots: Kb::open(&path).and_then(|kb| kb.roots()).ok()?,
+            modified: modified.unwrap_or(SystemTime::UNIX_EPOCH),
+        })
+    };
+    let all: Vec<Candidate<'_>> = names.iter().filter_map(candidate).collect();
+    let holding = all.iter().filter(|one| one.holds(&here));
+    if let Some(best) = holding.max_by_key(|one| (one.has_places(), one.modified)) {
+        return Some(best.name);
+    }
+    // A file that cannot be read may be the one.
+    if all.len() < names.len() {
+        return None;
+    }
+    let is_copy = |one: &&Candidate<'_>| {
+        let mut others = all.iter().filter(|other| other.has_places());
+        !one.roots.is_empty() && others.any(|other| one.is_copy_of(other))
+    };
+    let mut originals = all.iter().filter(|one| !is_copy(one));
+    let first = originals.next()?;
+    originals.next().is_none().then_some(first.name)
+}
+
+/// The .kb file that has the folder of a file as one of its folders, here or above, or beside the file or above it;
+/// the newest of several.
+pub(crate) fn holding(file: &Path) -> Option<PathBuf> {
+    let file = file.canonicalize().ok().filter(|file| file.is_file())?;
+    let here = std::env::current_dir().ok()?;
+    #[cfg(feature = "testing")]
+    let ceiling = crate::faults::ceiling();
+    #[cfg(not(feature = "testing"))]
+    let ceiling: Option<PathBuf> = None;
+    let is_below = |above: &&Path| {
+        let ceiling = ceiling.as_ref();
+        ceiling.is_none_or(|ceiling| above.starts_with(ceiling))
+    };
+    let folders = here.ancestors().chain(file.ancestors().skip(1));
+    for above in folders.filter(is_below) {
+        let names = kb_names(above);
+        let holds = |name: &&OsString| {
+            let roots = Kb::open(above.join(name)).and_then(|kb| kb.roots());
+            let mut roots = roots.unwrap_or_default().into_iter();
+            roots.any(|root| root.files.is_empty() && file.starts_with(&root.source))
+        };
+        let modified = |name: &&OsString| {
+            let found = std::fs::metadata(above.join(name));
+            found.and_then(|found| found.modified()).ok()
+        };
+        let holding = names.iter().take(MAX_CANDIDATES).filter(holds);
+        if let Some(name) = holding.max_by_key(modified) {
+            return Some(if above == here {
+                PathBuf::from(name)
+            } else {
+                above.join(name)
+            });
+        }
+    }
+    None
 }
 
 fn several(above: &Path, folder: &Path, names: &[OsString], first: &OsString) -> Failure {

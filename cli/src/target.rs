@@ -7,6 +7,7 @@ use kb_engine::{Error, Kb, SimilarRoot};
 
 use crate::args::TargetArguments;
 use crate::failure::Failure;
+use crate::locate::holding;
 use crate::output::format::shell_word;
 
 /// A verb that makes a file from folders, and its file.
@@ -17,6 +18,8 @@ pub(crate) struct Target<'a> {
     pub(crate) file: PathBuf,
     /// Whether it was there before this command.
     pub(crate) existed: bool,
+    /// Whether it was chosen because it has the folder of the one path.
+    pub(crate) is_holder: bool,
 }
 
 impl<'a> Target<'a> {
@@ -27,6 +30,11 @@ impl<'a> Target<'a> {
     ) -> Result<Target<'a>, Failure> {
         let paths = arguments.paths.as_slice();
         let named = |name: &Path| Some(format!("`{}`", command(verb, paths, name)));
+        let holder = match (&arguments.output, paths) {
+            (None, [path]) => holding(path),
+            _ => None,
+        };
+        let is_holder = holder.is_some();
         let file = match (&arguments.output, paths) {
             (Some(file), _) if file.is_dir() => {
                 let inside = file.join(default_name(paths).unwrap_or("NAME.kb".into()));
@@ -38,8 +46,8 @@ impl<'a> Target<'a> {
                 let error = Error::PathNotFound { path: path.clone() };
                 return Err(Failure::from_engine(error, verb, Path::new("")));
             }
-            (None, [_]) => match default_name(paths) {
-                Some(name) => PathBuf::from(name),
+            (None, [_]) => match holder.or_else(|| default_name(paths).map(PathBuf::from)) {
+                Some(file) => file,
                 None => {
                     let message = "this folder has no name to call the file by";
                     return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
@@ -55,7 +63,17 @@ impl<'a> Target<'a> {
             paths,
             existed: file.exists(),
             file,
+            is_holder,
         })
+    }
+
+    /// What is said of a file that nobody named.
+    pub(crate) fn holder_note(&self) -> Option<String> {
+        let path = self.paths.first().filter(|_| self.is_holder)?;
+        let (path, file) = (path.display(), self.file.display());
+        Some(format!(
+            "{path} belongs to {file}; -o NAME.kb makes a file of its own"
+        ))
     }
 
     /// `is as it was`, or `was not written`.

@@ -1,5 +1,8 @@
 //! Which file answers when none is named.
 
+#[cfg(unix)]
+mod readme;
+
 use crate::support::{Folder, run};
 
 #[test]
@@ -24,6 +27,86 @@ fn several_files_are_an_error_that_lists_them() {
     assert!(told.stderr.contains("backup.kb, harbour.kb"), "{told:#?}");
     assert!(told.hint().contains("-f backup.kb"), "{told:#?}");
     folder.kb(["search", "lamp", "-f", "backup.kb"]).expect(0);
+}
+
+#[test]
+fn of_several_files_the_newest_that_was_made_from_this_folder_answers() {
+    let folder = Folder::indexed();
+    let here = folder.join("harbour");
+    let file = |arguments: &[&str]| {
+        let mut command = folder.command();
+        let told = run(command.current_dir(&here).args(arguments)).expect(0);
+        let file = told.json_lines()[0]["file"].as_str().unwrap().to_owned();
+        file.rsplit('/').next().unwrap().to_owned()
+    };
+    let info = ["info", "--json"];
+    for name in ["old", "new"] {
+        let name = format!("harbour/{name}.kb");
+        folder.kb(["index", "harbour", "-o", &name]).expect(0);
+        // The clock of a file system may be coarse.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(file(&info), "new.kb");
+    folder
+        .kb(["seal", "harbour/new.kb", "-o", "harbour/sealed.kb"])
+        .expect(0);
+    folder.write("other/x.md", "# Other\n");
+    folder
+        .kb(["index", "other", "-o", "harbour/foreign.kb"])
+        .expect(0);
+    assert_eq!(file(&info), "new.kb");
+    std::fs::remove_file(here.join("new.kb")).unwrap();
+    std::fs::remove_file(here.join("old.kb")).unwrap();
+    assert_eq!(file(&info), "sealed.kb", "its folder has the name");
+    std::fs::write(here.join("harbour.kb"), "no .kb file").unwrap();
+    assert_eq!(file(&info), "sealed.kb");
+}
+
+#[test]
+fn a_sealed_copy_leaves_no_doubt_about_its_original() {
+    let folder = Folder::indexed();
+    folder
+        .kb(["seal", "harbour.kb", "-o", "shipped.kb"])
+        .expect(0);
+    // The folder of both is below this one.
+    let told = folder.kb(["info", "--json"]).expect(0);
+    assert!(told.stdout.contains("harbour.kb"), "{told:#?}");
+    folder
+        .kb(["seal", "shipped.kb", "-o", "again.kb"])
+        .expect(0);
+    std::fs::remove_file(folder.join("harbour.kb")).unwrap();
+    folder.kb(["info"]).expect(2);
+}
+
+#[test]
+fn a_file_of_an_indexed_folder_makes_no_second_kb_file() {
+    let folder = Folder::with_corpus();
+    let here = folder.join("harbour");
+    let kb = |arguments: &[&str]| {
+        let mut command = folder.command();
+        run(command.current_dir(&here).args(arguments))
+    };
+    kb(&["index", "."]).expect(0);
+    folder.write("harbour/docs/guide.md", "# Guide\n\nThe walrus waits.\n");
+    let told = kb(&["index", "docs/guide.md"]).expect(0);
+    assert!(
+        told.stderr.contains("docs/guide.md belongs to harbour.kb"),
+        "{told:#?}"
+    );
+    assert!(told.stdout.contains("updated 1, removed 0"), "{told:#?}");
+    assert!(!here.join("guide.kb").exists());
+    assert!(
+        kb(&["get", "docs/guide.md"])
+            .expect(0)
+            .stdout
+            .contains("walrus")
+    );
+    // From another folder too, and another one when it is asked for.
+    let path = here.join("notes.txt").display().to_string();
+    folder.kb(["index", &path]).expect(0);
+    assert_eq!(folder.names(), ["harbour"]);
+    kb(&["index", "notes.txt", "-o", "own.kb"]).expect(0);
+    assert!(here.join("own.kb").exists());
 }
 
 #[test]

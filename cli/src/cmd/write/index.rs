@@ -25,6 +25,9 @@ const SHOWN_NAMES: usize = 3;
 
 pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exit, Failure> {
     let target = Target::new("kb index", &arguments.target)?;
+    if let Some(note) = target.holder_note().filter(|_| !arguments.quiet) {
+        output.note(&note);
+    }
     let cancel = stop_on_interrupt()?;
     let options = options(arguments);
     if arguments.check {
