@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use notify::event::{EventKind, ModifyKind, RenameMode};
-use notify::{Config, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::target::is_built_for;
 
@@ -15,6 +15,12 @@ const QUIET: Duration = Duration::from_millis(100);
 
 /// The longest burst.
 const LONGEST: Duration = Duration::from_secs(1);
+
+/// How often a folder that the system cannot watch is read again: so many times what the last reading took, between
+/// these, so that it costs at most one twentieth of a core.
+const POLL_FACTOR: u32 = 20;
+const SHORTEST_POLL: Duration = Duration::from_secs(2);
+const LONGEST_POLL: Duration = Duration::from_secs(60);
 
 /// Hidden files that matter: rules of what is left out, and what git writes at a commit or checkout.
 const RULES: [&str; 4] = [
@@ -120,7 +126,14 @@ fn identity(folder: &Path) -> Option<Identity> {
 
 /// The paths that are watched, and the system's watcher.
 pub(crate) struct Watch {
-    watcher: RecommendedWatcher,
+    /// `None`: the system has no more watchers, and all folders are polled.
+    watcher: Option<RecommendedWatcher>,
+    /// Why folders are polled; `None` while all are watched.
+    polls_because: Option<String>,
+    /// Whether that was reported.
+    reported_polling: bool,
+    /// When the polled folders are read again.
+    next_poll: Option<Instant>,
     signals: Receiver<Signal>,
     pub(crate) watched: Vec<WatchedPath>,
     /// The .kb file, whose own changes are ignored; absolute, without symbolic links.
@@ -141,19 +154,53 @@ impl Watch {
         // Links are not followed when files are indexed either.
         let config = Config::default().with_follow_symlinks(false);
         let send = move |event| drop(sender.send(Signal::Event(event)));
+        let (watcher, polls_because) = match RecommendedWatcher::new(send, config) {
+            Ok(watcher) => (Some(watcher), None),
+            Err(error) => (None, Some(exhausted(&error).ok_or(error)?)),
+        };
         Ok(Watch {
-            watcher: RecommendedWatcher::new(send, config)?,
+            watcher,
+            polls_because,
+            reported_polling: false,
+            next_poll: None,
             signals,
             watched,
             target: without_links(target),
         })
     }
 
+    /// Why folders are read again and again instead of being watched; `Some` once.
+    pub(crate) fn report_polling(&mut self) -> Option<String> {
+        let because = self.polls_because.as_ref()?;
+        let is_news = !std::mem::replace(&mut self.reported_polling, true);
+        is_news.then(|| {
+            format!(
+                "not every folder can be watched: {because}; these are read again every {} to {} s instead",
+                SHORTEST_POLL.as_secs(),
+                LONGEST_POLL.as_secs()
+            )
+        })
+    }
+
+    /// Whether polled folders are to be read again now.
+    pub(crate) fn is_poll_due(&self) -> bool {
+        let is_due = |next: Instant| Instant::now() >= next;
+        self.polls_because.is_some() && self.next_poll.is_none_or(is_due)
+    }
+
+    /// Tells how long the last reading of the folders took.
+    pub(crate) fn polled(&mut self, took: Duration) {
+        let pause = took.saturating_mul(POLL_FACTOR);
+        self.next_poll = Some(Instant::now() + pause.clamp(SHORTEST_POLL, LONGEST_POLL));
+    }
+
     /// Watches every path that is there and not yet watched; a folder that was replaced is watched
     /// anew. True when one was.
     ///
+    /// Where no more folders can be watched, what is watched stays so, and the rest is polled.
+    ///
     /// # Errors
-    /// Those of the system's watcher: no more folders can be watched.
+    /// Other errors of the system's watcher.
     pub(crate) fn watch_paths(&mut self) -> notify::Result<bool> {
         let folders: Vec<(PathBuf, bool)> = self
             .watched
@@ -168,7 +215,9 @@ impl Watch {
             }
             if path.identity.take().is_some() {
                 // It is gone or another one; the system may have forgotten it already.
-                let _ = self.watcher.unwatch(&path.folder);
+                if let Some(watcher) = &mut self.watcher {
+                    let _ = watcher.unwatch(&path.folder);
+                }
             }
             if now.is_none() {
                 continue;
@@ -187,11 +236,15 @@ impl Watch {
                     Some(_) => RecursiveMode::NonRecursive,
                     None => RecursiveMode::Recursive,
                 };
-                match self.watcher.watch(&path.folder, mode) {
+                let watched = self.watcher.as_mut().map(|it| it.watch(&path.folder, mode));
+                match watched.unwrap_or(Ok(())) {
                     Ok(()) => {}
                     // It vanished meanwhile.
                     Err(_) if !path.folder.exists() => continue,
-                    Err(error) => return Err(error),
+                    Err(error) => match exhausted(&error) {
+                        Some(because) => self.polls_because = Some(because),
+                        None => return Err(error),
+                    },
                 }
             }
             path.identity = now;
@@ -201,7 +254,7 @@ impl Watch {
     }
 
     /// Waits for a burst to begin, `idle` at most, and for its end.
-    pub(crate) fn wait(&self, idle: Duration) -> WaitOutcome {
+    pub(crate) fn wait(&mut self, idle: Duration) -> WaitOutcome {
         let give_up = Instant::now() + idle;
         let mut began: Option<Instant> = None;
         let mut has_new_folders = false;
@@ -219,6 +272,12 @@ impl Watch {
                     return WaitOutcome::Interrupted;
                 }
                 Ok(Signal::Event(event)) => {
+                    if let Err(error) = &event
+                        && let Some(because) = exhausted(error)
+                    {
+                        // A folder came that cannot be watched.
+                        self.polls_because = Some(because);
+                    }
                     if let Some(has_new_folder) = self.relevance(&event) {
                         began.get_or_insert_with(Instant::now);
                         has_new_folders |= has_new_folder;
@@ -271,6 +330,21 @@ impl Watch {
     }
 }
 
+/// What the system has no more of, where that is why it cannot watch.
+fn exhausted(error: &notify::Error) -> Option<String> {
+    // EMFILE and ENFILE, which inotify gives for too many watchers too.
+    const TOO_MANY_OPEN: [i32; 2] = [24, 23];
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => Some(
+            "the system watches no more folders (fs.inotify.max_user_watches, `sysctl`)".to_owned(),
+        ),
+        ErrorKind::Io(error) if error.raw_os_error().is_some_and(|code| TOO_MANY_OPEN.contains(&code)) => Some(
+            "the system has no more watchers (fs.inotify.max_user_instances, `sysctl`, or `ulimit -n`)".to_owned(),
+        ),
+        _ => None,
+    }
+}
+
 fn without_links(file: &Path) -> PathBuf {
     let file = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
     let parent = file.parent().and_then(|parent| parent.canonicalize().ok());
@@ -311,6 +385,31 @@ mod tests {
         for noise in ["/a", "/a/c", "/a/.b/.git/index", "/a/.b/c/.d/e"] {
             assert!(!concerns(noise), "{noise}");
         }
+    }
+
+    /// A system without inotify watches left answers so.
+    #[test]
+    fn folders_that_cannot_be_watched_are_polled() {
+        use std::sync::mpsc;
+        let folder = tempfile::tempdir().unwrap();
+        let (sender, signals) = mpsc::channel();
+        let paths = vec![WatchedPath::new(folder.path()).unwrap()];
+        let target = folder.path().join("a.kb");
+        let mut watch = Watch::new(paths, &target, sender.clone(), signals).unwrap();
+        assert!(!watch.is_poll_due() && watch.report_polling().is_none());
+        let full = notify::Error::new(ErrorKind::MaxFilesWatch);
+        sender.send(Signal::Event(Err(full))).unwrap();
+        assert_eq!(watch.wait(QUIET), WaitOutcome::Burst(true));
+        assert!(watch.is_poll_due());
+        let told = watch.report_polling().unwrap();
+        assert!(told.contains("max_user_watches"), "{told}");
+        assert!(watch.report_polling().is_none(), "reported twice");
+        watch.polled(Duration::from_millis(1));
+        assert!(!watch.is_poll_due());
+        let other = std::io::Error::from_raw_os_error(24);
+        let told = exhausted(&notify::Error::io(other)).unwrap();
+        assert!(told.contains("max_user_instances"), "{told}");
+        assert!(exhausted(&notify::Error::path_not_found()).is_none());
     }
 
     #[test]

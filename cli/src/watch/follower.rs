@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
 
@@ -51,12 +51,9 @@ pub(crate) trait Listener {
     fn explain(&self, error: Error) -> Failure;
 }
 
-/// The failure when the system cannot watch, with a hint when its limit is reached.
+/// The failure when the system cannot watch for another reason than that it watches too much already.
 pub(crate) fn unwatchable(error: notify::Error) -> Failure {
-    let hint = matches!(error.kind, notify::ErrorKind::MaxFilesWatch).then(|| {
-        "raise fs.inotify.max_user_watches (`sysctl`), or watch smaller folders".to_owned()
-    });
-    Failure::new("IO", format!("cannot watch: {error}"), hint)
+    Failure::new("IO", format!("cannot watch: {error}"), None)
 }
 
 /// How an index run of a watched file ended, and so when the next one is due.
@@ -118,8 +115,13 @@ impl<L: Listener> Follower<L> {
         let mut is_due = true;
         let mut look_again = false;
         loop {
+            if let Some(told) = self.watch.report_polling() {
+                self.listener.warning(&told);
+            }
             if is_due {
+                let started = Instant::now();
                 let outcome = self.run_index()?;
+                self.watch.polled(started.elapsed());
                 self.listener.run_ended();
                 match outcome {
                     RunOutcome::UpToDate(report) => {
@@ -142,6 +144,7 @@ impl<L: Listener> Follower<L> {
                     true
                 }
             };
+            is_due |= self.watch.is_poll_due();
             is_due |= self.watch.watch_paths().map_err(unwatchable)?;
             is_due |= self.any_is_back();
         }
