@@ -152,7 +152,7 @@ fn or_new_file(mut error: ToolError, asked: &[Arc<Index>]) -> ToolError {
     }
     let mut waiting = Vec::new();
     for index in asked {
-        let changes = index.staleness().changes.unwrap_or_default();
+        let changes = index.staleness_of_none().changes.unwrap_or_default();
         let new = match changes.added {
             0 => continue,
             1 => "1 new file".to_owned(),

@@ -20,6 +20,10 @@ const OLD_DAYS: f64 = 7.0;
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(2);
 const LONGEST_INTERVAL: Duration = Duration::from_secs(30);
 
+/// Where nothing was found, the sources are compared again, but not within this many times what the last
+/// comparison took: at most a fifth of a core.
+const PAUSE_FACTOR: u32 = 4;
+
 /// How long the first answer waits for the first comparison, which takes 65 ms of processor time for 2 800
 /// unchanged files; a busy or slow disk may take much longer.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -102,8 +106,28 @@ struct Comparison {
     is_awaited: bool,
     /// When the next one is due.
     next: Option<Instant>,
+    /// Before that, none is started for an answer that found nothing.
+    pause: Option<Instant>,
+    /// How many have begun.
+    started: u64,
+    /// Whether the last one took longer than an answer may wait.
+    is_slow: bool,
     /// What differed, and the commit that it was compared with.
     changes: Option<(Changes, u64)>,
+}
+
+impl Comparison {
+    /// What it says of the commit that `kb` has now.
+    fn result(&self, kb: &Kb) -> Stale {
+        let state = kb.state().ok();
+        let commit = state.as_ref().map(|state| state.commit);
+        let of_this_commit = self.changes.as_ref();
+        let of_this_commit = of_this_commit.filter(|(_, compared)| Some(*compared) == commit);
+        Stale {
+            age_days: state.map_or(0.0, |state| age_days(state.updated_ms)),
+            changes: of_this_commit.map(|(changes, _)| changes.clone()),
+        }
+    }
 }
 
 impl Shared {
@@ -118,11 +142,16 @@ impl Freshness {
         let mut last = self.shared.last();
         let is_due = last.next.is_none_or(|next| Instant::now() >= next);
         if is_due && !last.is_running {
-            let (shared, path) = (Arc::clone(&self.shared), path.to_path_buf());
-            let thread = thread::Builder::new().name("kb-freshness".to_owned());
-            // Without a thread there is no comparison; the request does not fail for that.
-            last.is_running = thread.spawn(move || compare(&shared, &path)).is_ok();
+            self.begin(&mut last, path);
         }
+    }
+
+    fn begin(&self, last: &mut Comparison, path: &Path) {
+        let (shared, path) = (Arc::clone(&self.shared), path.to_path_buf());
+        let thread = thread::Builder::new().name("kb-freshness".to_owned());
+        // Without a thread there is no comparison; the request does not fail for that.
+        last.is_running = thread.spawn(move || compare(&shared, &path)).is_ok();
+        last.started += 1;
     }
 
     /// The result of the last comparison, if it was of this commit. Starts the next one if it is due, and
@@ -139,14 +168,41 @@ impl Freshness {
                 .wait_timeout_while(last, FIRST_WAIT, is_first);
             last = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let state = kb.state().ok();
-        let commit = state.as_ref().map(|state| state.commit);
-        let of_this_commit = last.changes.as_ref();
-        let of_this_commit = of_this_commit.filter(|(_, compared)| Some(*compared) == commit);
-        Stale {
-            age_days: state.map_or(0.0, |state| age_days(state.updated_ms)),
-            changes: of_this_commit.map(|(changes, _)| changes.clone()),
+        last.result(kb)
+    }
+
+    /// As [`Freshness::check`], for an answer that found nothing: of a comparison that began after the call,
+    /// where that ends within [`FIRST_WAIT`].
+    pub(super) fn check_again(&self, kb: &Kb, path: &Path) -> Stale {
+        let deadline = Instant::now() + FIRST_WAIT;
+        let mut last = self.shared.last();
+        if last.is_slow {
+            drop(last);
+            return self.check(kb, path);
         }
+        // One that is running may have passed the file that changed.
+        let wanted = last.started + 1;
+        loop {
+            let now = Instant::now();
+            let mut until = deadline;
+            if !last.is_running {
+                if last.started >= wanted {
+                    break;
+                }
+                match last.pause.filter(|pause| *pause > now) {
+                    Some(pause) => until = pause.min(deadline),
+                    None => self.begin(&mut last, path),
+                }
+            }
+            let left = until.saturating_duration_since(now);
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.shared.ended.wait_timeout(last, left);
+            last = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        last.is_awaited = true;
+        last.result(kb)
     }
 
     /// Whether a look at originals makes sense now.
@@ -221,18 +277,25 @@ fn compare(shared: &Shared, path: &Path) {
     });
     let changes = timer.ok().and_then(|_| changed_files(path, &cancel));
     drop(done);
+    let took = started.elapsed();
     let interval = if cancel.load(Ordering::Relaxed) {
         RETRY_INTERVAL
     } else {
-        let interval = started.elapsed().saturating_mul(20);
+        let interval = took.saturating_mul(20);
         interval.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL)
     };
-    *shared.last() = Comparison {
+    let now = Instant::now();
+    let mut last = shared.last();
+    *last = Comparison {
         is_running: false,
         is_awaited: true,
-        next: Some(Instant::now() + interval),
+        next: Some(now + interval),
+        pause: Some(now + took.saturating_mul(PAUSE_FACTOR)),
+        started: last.started,
+        is_slow: took > FIRST_WAIT,
         changes,
     };
+    drop(last);
     shared.ended.notify_all();
 }
 

@@ -218,6 +218,12 @@ impl Index {
         self.freshness.check(&self.kb, &self.path)
     }
 
+    /// The same for an answer that found nothing, which must not miss what was just written: waits for another
+    /// comparison, for a second at most.
+    pub(crate) fn staleness_of_none(&self) -> Stale {
+        self.freshness.check_again(&self.kb, &self.path)
+    }
+
     /// Whether the file of a document is as it was when it was indexed.
     pub(crate) fn source_state(&self, document: &DocumentInfo) -> SourceState {
         self.freshness.look(&self.kb, document)

@@ -15,7 +15,7 @@ use super::call::context::{Context, non_empty};
 use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
-use super::call::{hits, resolve};
+use super::call::{hits, resolve, stale};
 use crate::indexes::{Index, look_at_sources, together};
 use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, PATTERN_LIMIT, TAG_LIMIT};
 use crate::response::envelope::Continuation;
@@ -220,6 +220,7 @@ fn respond(
 ) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
     warnings.extend(response.warnings.iter().cloned());
+    warnings.extend(stale::of_indexes(indexes, response.matches.is_empty()));
     let is_same = |a: &RegexMatch, b: &RegexMatch| a.file == b.file && a.document == b.document;
     let groups: Vec<&[RegexMatch]> = response.matches.chunk_by(is_same).collect();
     let mut documents: Vec<Hit> = groups
@@ -237,13 +238,13 @@ fn respond(
     let mut results = Vec::with_capacity(groups.len());
     for (group, hit) in groups.iter().zip(&documents) {
         let index_name = hits::index_shown(indexes, hit);
-        let stale = hit.source_state.stale();
-        show(&mut text, params.output, group, index_name, stale);
+        let state = hit.source_state.stale();
+        show(&mut text, params.output, group, index_name, state);
         let count: u64 = group.iter().map(|found| found.matching_lines).sum();
         results.push(DocumentResult {
             document_id: group.first().map_or("", |found| &found.document),
             index_name,
-            stale,
+            stale: state,
             matching_lines: matches!(params.output, OutputParam::Counts).then_some(count),
             matches: matches!(params.output, OutputParam::Lines)
                 .then(|| group.iter().map(line_result).collect()),

@@ -129,7 +129,8 @@ pub(in crate::tools) fn warnings(
             format!("{nothing}; these are the nearest passages.")
         });
     }
-    warnings.extend(stale::warnings(indexes, response));
+    let is_none = response.hits.is_empty() || response.relevance == Relevance::NothingRelevant;
+    warnings.extend(stale::warnings(indexes, response, is_none));
     warnings
 }
 

@@ -5,22 +5,66 @@ use std::sync::Arc;
 
 use kb_engine::{DocumentInfo, Hit, Response, SourceState};
 
-use crate::indexes::{Changes, Index, Stale};
+use crate::indexes::{Changes, Index, Indexes, Stale};
+use crate::response::ToolError;
 
 /// Names of changed documents in one sentence.
 const NAMES_SHOWN: usize = 3;
 
-/// The warnings about the sources of `indexes` and of the hits, which were looked at.
-pub(in crate::tools) fn warnings(indexes: &[Arc<Index>], response: &Response) -> Vec<String> {
+/// Errors that say that something is not there; it may be in a file that changed since. That of a document
+/// counts new files itself.
+const NOT_THERE: [&str; 5] = [
+    "FOLDER_NOT_FOUND",
+    "SECTION_NOT_FOUND",
+    "SHEET_NOT_FOUND",
+    "DOCS_INDEX_NOT_FOUND",
+    "CODE_INDEX_NOT_FOUND",
+];
+
+/// Indexes that an error names as stale.
+const INDEXES_SHOWN: usize = 3;
+
+/// The warnings about the sources of `indexes` and of the hits, which were looked at. `is_none`: nothing
+/// relevant was found.
+pub(in crate::tools) fn warnings(
+    indexes: &[Arc<Index>],
+    response: &Response,
+    is_none: bool,
+) -> Vec<String> {
     let mut warnings: Vec<String> = of_hits(&response.hits).into_iter().collect();
+    warnings.extend(of_indexes(indexes, is_none));
+    warnings
+}
+
+/// The warnings about the sources of `indexes`. `is_none`: nothing was found, so that a file which was just
+/// written counts too.
+pub(in crate::tools) fn of_indexes(indexes: &[Arc<Index>], is_none: bool) -> Vec<String> {
+    let mut warnings = Vec::new();
     for index in indexes {
         warnings.extend(file_gone(index));
-        let stale = index.staleness();
+        let stale = if is_none {
+            index.staleness_of_none()
+        } else {
+            index.staleness()
+        };
         if stale.is_stale() {
             warnings.push(format!("STALE: {}", out_of_date(index.name(), &stale)));
         }
     }
     warnings
+}
+
+/// The error, which says that indexes are stale where that may be its reason.
+pub(in crate::tools) fn explain(indexes: &Indexes, mut error: ToolError) -> ToolError {
+    if !NOT_THERE.contains(&error.code) {
+        return error;
+    }
+    let mut hints: Vec<String> = error.hint.take().into_iter().collect();
+    let of_indexes = of_indexes(&indexes.list(), true);
+    let stale = of_indexes.iter().take(INDEXES_SHOWN);
+    hints.extend(stale.map(|warning| warning.trim_end_matches('.').to_owned()));
+    error.hint = (!hints.is_empty()).then(|| hints.join(". "));
+    error
 }
 
 /// The warning about an index whose file is no longer there.

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::arguments::{Arguments, JoinedList, OtherSystem, Signature};
 use super::context::{Call, Context};
-use super::schema;
+use super::{schema, stale};
 use crate::response::{Object, ToolError, ToolResponse, object};
 
 /// A tool. Its doc comment is for developers, its constants for models.
@@ -137,5 +137,5 @@ fn run<T: Tool>(call: &Call<'_>, arguments: Arguments) -> Result<ToolResponse, T
         spelled: read.spelled,
         client_state: read.client_state,
     };
-    T::run(&cx, &params)
+    T::run(&cx, &params).map_err(|error| stale::explain(call.indexes, error))
 }

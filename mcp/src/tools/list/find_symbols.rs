@@ -18,7 +18,7 @@ use crate::tools::call::coerce::invalid;
 use crate::tools::call::context::{Context, non_empty};
 use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens, symbol_kinds, words};
 use crate::tools::call::tool::Tool;
-use crate::tools::call::{hits, resolve};
+use crate::tools::call::{hits, resolve, stale};
 
 pub(crate) struct FindSymbols;
 
@@ -183,6 +183,7 @@ fn respond(
 ) -> ToolResponse {
     let mut warnings = cx.warnings.clone();
     warnings.extend(found.warnings.iter().cloned());
+    warnings.extend(stale::of_indexes(indexes, found.symbols.is_empty()));
     if !found.has_symbols {
         warnings.push(
             "no document has symbols: there are no programs, or they were indexed before symbols were stored"

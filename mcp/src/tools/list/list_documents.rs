@@ -11,8 +11,8 @@ use crate::response::{Text, ToolError, ToolResponse, time};
 use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::context::{Context, non_empty};
 use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
-use crate::tools::call::resolve;
 use crate::tools::call::tool::Tool;
+use crate::tools::call::{resolve, stale};
 
 pub(crate) struct ListDocuments;
 
@@ -73,6 +73,8 @@ impl Tool for ListDocuments {
             return budget::fit(params.max_tokens.get(), |budget| {
                 let page = cx.page(budget, params.continuation_token.as_deref());
                 let files = index.kb().skipped(folder, &page)?;
+                let of_sources = stale::of_indexes(std::slice::from_ref(&index), files.is_empty());
+                let cx = &cx.with_warnings(of_sources);
                 Ok(Attempt {
                     can_shrink: files.len() > 1,
                     tokens: files.tokens,
@@ -84,6 +86,8 @@ impl Tool for ListDocuments {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let documents = index.kb().documents(folder, params.recursive, &page);
             let documents = documents.map_err(|error| index.failure(error))?;
+            let of_sources = stale::of_indexes(std::slice::from_ref(&index), documents.is_empty());
+            let cx = &cx.with_warnings(of_sources);
             Ok(Attempt {
                 can_shrink: documents.len() > 1,
                 tokens: documents.tokens,

@@ -224,3 +224,50 @@ fn answers_say_that_the_file_of_the_index_is_gone() {
     let answer = fixture.answer("get_document", json!({"document_id": "sails.md"}));
     assert!(answer.text.contains("Other sails."), "{}", answer.text);
 }
+
+/// What was just written is not missed without a word.
+#[test]
+fn an_answer_that_found_nothing_says_what_changed() {
+    let made = indexed(FILES);
+    let server = started(&made);
+    server.answer("find_symbols", json!({"name": "walrus"}));
+    for (number, (tool, given)) in [
+        ("find_symbols", json!({"name": "added"})),
+        ("search_regex", json!({"pattern": "fn added"})),
+        ("search_docs", json!({"query": "zeppelin"})),
+        (
+            "search",
+            json!({"query": "added zeppelin", "mode": "title"}),
+        ),
+        ("search_code", json!({"query": "zeppelin"})),
+        ("list_documents", json!({"skipped": true})),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("fn walrus() {{}}\n\nfn added() {{}} // {number}\n");
+        change(made.path(), "main.rs", &text);
+        let answer = server.answer(tool, given);
+        let said = warnings(&answer).join("\n");
+        assert!(
+            said.contains("STALE: one was indexed today; 1 file changed or deleted since: main.rs"),
+            "{tool}: {}",
+            answer.text
+        );
+        assert!(answer.text.contains("main.rs"), "{tool}: {}", answer.text);
+    }
+    change(made.path(), "new.md", "# New\n");
+    let error = server.error("list_documents", json!({"folder": "docs"}));
+    assert!(
+        error.text().contains("STALE: ") && error.text().contains("1 file is new"),
+        "{}",
+        error.text()
+    );
+}
+
+#[test]
+fn an_answer_that_found_nothing_in_a_fresh_index_says_nothing_of_it() {
+    let made = indexed(FILES);
+    let answer = started(&made).answer("search_regex", json!({"pattern": "fn added"}));
+    assert!(warnings(&answer).is_empty(), "{}", answer.text);
+}
