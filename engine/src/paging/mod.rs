@@ -5,12 +5,14 @@
 
 mod budget;
 mod cursor;
+mod list;
 mod options;
 mod paged;
 mod scope;
 
 pub(crate) use budget::{Budget, TextParts, TextPosition, fill, fill_texts, line_cut, skip};
 pub use cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
+pub use list::ListScope;
 pub use options::{PageOptions, TOKENS_LIMIT};
 pub use paged::Paged;
 pub(crate) use scope::CursorScope;

@@ -110,6 +110,10 @@ impl Continuation {
             token: token.map(str::to_owned),
         }
     }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

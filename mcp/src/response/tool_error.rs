@@ -4,6 +4,10 @@ use kb_engine::escape::escape_line;
 use serde_json::Value;
 
 use super::json::Object;
+use super::truncate::cut;
+
+/// Characters of the sentence, and of the hint: an error has at most 2000, whatever the names in it.
+const PART_LIMIT: usize = 960;
 
 /// An error that is the result of a tool call: a model can act on it.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,16 +58,19 @@ impl ToolError {
     /// come from documents.
     pub(crate) fn text(&self) -> String {
         let argument = self.argument.map(|argument| format!("{argument}: "));
-        let hint = self.hint.as_ref().map(|hint| format!(" {hint}."));
-        let text = format!(
-            "{}: {}{}.{}",
-            self.code,
-            argument.unwrap_or_default(),
-            self.sentence,
-            hint.unwrap_or_default()
-        );
-        escape_line(&text).into_owned()
+        let argument = argument.unwrap_or_default();
+        let sentence = format!("{argument}{}", self.sentence);
+        let mut text = format!("{}: {}.", self.code, part(&sentence));
+        if let Some(hint) = &self.hint {
+            text.push_str(&format!(" {}.", part(hint)));
+        }
+        text
     }
+}
+
+/// A part of an error, escaped and cut.
+fn part(text: &str) -> String {
+    cut(&escape_line(text), PART_LIMIT).into_owned()
 }
 
 #[cfg(test)]
@@ -75,5 +82,12 @@ mod tests {
         let error = ToolError::new("CODE", "no a\nb").with_hint("Try c");
         assert_eq!(error.text(), "CODE: no a\\nb. Try c.");
         assert_eq!(ToolError::new("CODE", "no").text(), "CODE: no.");
+    }
+
+    #[test]
+    fn an_error_is_short_whatever_is_in_it() {
+        let long = "a\n".repeat(5000);
+        let error = ToolError::new("CODE", &long).with_hint(&long);
+        assert!(error.text().chars().count() <= 2000);
     }
 }

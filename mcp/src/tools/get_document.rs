@@ -1,29 +1,32 @@
-//! `get_document`: one whole document.
+//! `get_document`: one whole document, as much of it as fits.
 
-use kb_engine::{DocumentInfo, Lines, PageOptions, TOKEN_BYTES};
+use kb_engine::{Cursor, DocumentInfo, Lines, PageOptions, TOKEN_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::lines::{first_number, line, source};
-use super::call::params::IndexName;
-use super::call::stale;
+use super::call::params::{ContinuationToken, IndexName};
 use super::call::tool::Tool;
+use super::call::{hits, stale};
 use crate::indexes::{Index, Located, Selection, updated_ms};
 use crate::limits::DOCUMENT_LIMIT;
+use crate::response::envelope::{Continuation, TOKENS_LIMIT};
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
 
-/// A body of more tokens has a warning: most contexts have no room for it.
+/// A body of more tokens has a warning, also where it was asked for: most contexts have no room for it.
 const LONG_TOKENS: u64 = 20_000;
 
 /// Tokens of the outline in that warning.
 const OUTLINE_TOKENS: u32 = 300;
 
-/// Tokens of a body at most.
-const BODY_TOKENS: u32 = 204_800;
+/// Tokens of a body by default. Both forms together, each with a quarter more, stay below the 25 000 tokens of a
+/// result that Claude Code passes on.
+const DEFAULT_TOKENS: u32 = 8000;
 
-/// Bytes of a body at most.
-const BODY_BYTES: usize = BODY_TOKENS as usize * 4;
+/// Tokens of a body at most: 800 KB.
+const BODY_TOKENS: u32 = 204_800;
 
 pub(super) struct GetDocument;
 
@@ -33,6 +36,19 @@ pub(super) struct GetDocumentParams {
     #[schemars(length(max = DOCUMENT_LIMIT))]
     doc_handle: String,
     index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: BodyTokens,
+    continuation_token: Option<ContinuationToken>,
+}
+
+/// Of 4 bytes each; above 20000 they count the body alone.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+struct BodyTokens(#[schemars(range(min = 1, max = BODY_TOKENS))] u32);
+
+impl Default for BodyTokens {
+    fn default() -> BodyTokens {
+        BodyTokens(DEFAULT_TOKENS)
+    }
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -60,15 +76,17 @@ pub(super) struct Document<'a> {
     title: Option<&'a str>,
     #[schemars(default)]
     uri: String,
+    /// Where the body is truncated.
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
 impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const TITLE: &'static str = "Get a document";
-    const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. \
-        Warns above 20 000 tokens, cuts at 800 KB. For parts of long ones: get_document_outline, then \
-        get_pages or get_document_data.";
+    const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. Of a long one \
+        the beginning, its sections with their lines, and a token to read on. For parts: get_document_outline, \
+        then get_pages or get_document_data.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
     const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);
 
@@ -79,123 +97,88 @@ impl Tool for GetDocument {
         let index_name = params.index_name.as_deref();
         let located = cx.indexes.document(index_name, &params.doc_handle)?;
         let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
-        let index = &located.index;
-        let Body {
-            document,
-            text: body,
-            lines,
-            is_truncated,
-        } = &Body::read(&located)?;
-        let is_truncated = *is_truncated;
-        let uri = uri::of_document(index.name(), &document.path);
-        let updated = time::rfc3339(updated_ms(document));
-        let mut warnings = cx.warnings.clone();
-        warnings.extend(long_warning(index, document, body.len())?);
-        let mut text = Text::new();
-        text.warnings(&warnings);
-        let source = source(&document.path, *lines);
-        text.line(format!("{source}  {}", document.title));
-        text.facts(&[
-            ("handle", Some(&document.handle)),
-            ("updated", Some(&updated)),
-            ("bytes", Some(&document.text_bytes)),
-            ("lines", Some(&document.lines)),
-            ("revision", Some(&document.revision)),
-            ("", Some(&uri)),
-        ]);
-        text.lines(body, first_number(document, *lines));
-        if is_truncated {
-            text.line(format!(
-                "Cut after {} bytes: read the rest with get_pages or get_document_data.",
-                body.len()
-            ));
+        let max_tokens = params.max_tokens.0;
+        if max_tokens > TOKENS_LIMIT {
+            return Ok(attempt(cx, params, &located, max_tokens)?.response);
         }
-        let result = Document {
-            body,
-            updated,
-            full_size: document.text_bytes,
-            is_truncated,
-            start_line: line(lines.first),
-            end_line: line(lines.last),
-            total_lines: document.lines,
-            revision_token: &document.revision,
-            doc_handle: &document.handle,
-            document_id: &document.path,
-            title: non_empty(&document.title),
-            uri,
-            warnings: Warnings::of(warnings),
-        };
-        Ok(ToolResponse::new(&result, text.end()))
+        budget::fit(max_tokens, |budget| attempt(cx, params, &located, budget))
     }
 }
 
-/// What a call reads.
-struct Body {
-    document: DocumentInfo,
-    text: String,
-    /// Lines of the original that the text covers.
-    lines: Lines,
-    is_truncated: bool,
+/// The document, or the lines that its name selects, up to the end of a line where one fits into `budget`.
+fn attempt(
+    cx: &Context<'_>,
+    params: &GetDocumentParams,
+    located: &Located,
+    budget: u32,
+) -> Result<Attempt, ToolError> {
+    let index = &located.index;
+    let page = cx.page(budget, params.continuation_token.as_deref());
+    let Selection { name, lines } = located.selection();
+    let read = index.kb().text_paged(&name, lines, &page);
+    let read = read.map_err(|error| index.failure(error))?;
+    let (document, body) = (&read.document, &read.text);
+    let token = read.next.as_ref().map(Cursor::as_str);
+    let uri = uri::of_document(index.name(), &document.path);
+    let updated = time::rfc3339(updated_ms(document));
+    let mut warnings = cx.warnings.clone();
+    let is_long = token.is_some() || tokens_of(body.len() as u64) > LONG_TOKENS;
+    if is_long && params.continuation_token.is_none() {
+        warnings.push(long_warning(index, document, token.is_some())?);
+    }
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    let source = source(&document.path, read.lines);
+    text.line(format!("{source}  {}", document.title));
+    text.facts(&[
+        ("handle", Some(&document.handle)),
+        ("updated", Some(&updated)),
+        ("bytes", Some(&document.text_bytes)),
+        ("lines", Some(&document.lines)),
+        ("revision", Some(&document.revision)),
+        ("", Some(&uri)),
+    ]);
+    text.lines(body, first_number(document, read.lines));
+    let result = Document {
+        body,
+        updated,
+        full_size: document.text_bytes,
+        is_truncated: token.is_some(),
+        start_line: line(read.lines.first),
+        end_line: line(read.lines.last),
+        total_lines: document.lines,
+        revision_token: &document.revision,
+        doc_handle: &document.handle,
+        document_id: &document.path,
+        title: non_empty(&document.title),
+        uri,
+        continuation: token.map(|token| Continuation::of(Some(token))),
+        warnings: Warnings::of(warnings),
+    };
+    Ok(Attempt {
+        can_shrink: body.len() > 1,
+        tokens: read.tokens,
+        response: ToolResponse::new(&result, text.continued(hits::lead(true), token)),
+    })
 }
 
-impl Body {
-    /// The whole document, or the lines that its name selects; cut at [`BODY_BYTES`].
-    fn read(located: &Located) -> Result<Body, ToolError> {
-        let (kb, path) = (located.index.kb(), &located.document.path);
-        if located.lines.is_some() {
-            let page = PageOptions::default().max_tokens(BODY_TOKENS);
-            let Selection { name, lines } = located.selection();
-            let read = kb.text_paged(&name, lines, &page)?;
-            return Ok(Body {
-                is_truncated: read.next.is_some(),
-                document: read.document,
-                text: read.text,
-                lines: read.lines,
-            });
-        }
-        let (document, text) = kb.head(path, BODY_BYTES)?;
-        let is_truncated = (text.len() as u64) < document.text_bytes;
-        // Of an own text that is cut, the last line is known as that of the document at most.
-        let last = if is_truncated && !document.has_own_lines {
-            let ends = text.strip_suffix('\n').unwrap_or(&text).matches('\n');
-            u32::try_from(ends.count())
-                .unwrap_or(u32::MAX)
-                .saturating_add(1)
-        } else {
-            document.lines
-        };
-        Ok(Body {
-            lines: Lines {
-                first: last.min(1),
-                last,
-            },
-            is_truncated,
-            document,
-            text,
-        })
-    }
+fn tokens_of(bytes: u64) -> u64 {
+    bytes.div_ceil(TOKEN_BYTES)
 }
 
 /// What to read instead of a long document: how long it is, and where its first sections are.
 fn long_warning(
     index: &Index,
     document: &DocumentInfo,
-    bytes: usize,
-) -> Result<Option<String>, ToolError> {
-    let tokens = (bytes as u64).div_ceil(TOKEN_BYTES);
-    if tokens <= LONG_TOKENS {
-        return Ok(None);
-    }
+    is_truncated: bool,
+) -> Result<String, ToolError> {
     let page = PageOptions::default().max_tokens(OUTLINE_TOKENS);
     let outline = index.kb().sections(&document.path, &page)?.sections;
     let first: Vec<String> = outline
         .iter()
         .map(|section| {
-            let lines = section.lines;
-            format!(
-                "{} {} {}-{}",
-                section.number, section.title, lines.first, lines.last
-            )
+            let Lines { first, last } = section.lines;
+            format!("{} {} {first}-{last}", section.number, section.title)
         })
         .collect();
     let sections = match (first.is_empty(), outline.next.is_some()) {
@@ -209,11 +192,17 @@ fn long_warning(
             format!("sections and lines: {}{more}", first.join("; "))
         }
     };
-    Ok(Some(format!(
-        "LONG_DOCUMENT: {tokens} tokens, {} lines. Next time read a part, as PATH:first-last, or \
-         with get_document_data (section) or get_pages; {sections}",
+    let instead = if is_truncated {
+        "This is its beginning. Read a part instead"
+    } else {
+        "Next time read a part"
+    };
+    Ok(format!(
+        "LONG_DOCUMENT: {} tokens, {} lines. {instead}, as PATH:first-last, or with get_document_data (section) or \
+         get_pages; {sections}",
+        tokens_of(document.text_bytes),
         document.lines
-    )))
+    ))
 }
 
 #[cfg(test)]
@@ -253,16 +242,44 @@ mod tests {
     fn a_long_body_is_cut_at_a_character() {
         let long = "\u{4e2d}".repeat(300_000);
         let fixture = Fixture::new("long", &[("long.txt", &long)]);
-        let answer = fixture.answer("get_document", json!({"doc_handle": "long.txt"}));
+        let given = json!({"doc_handle": "long.txt", "max_tokens": 1_000_000});
+        let answer = fixture.answer("get_document", given);
         let body = answer.structured["body"].as_str().unwrap();
-        assert!((BODY_BYTES - 3..=BODY_BYTES).contains(&body.len()) && long.starts_with(body));
+        let most = BODY_TOKENS as usize * 4;
+        assert!((most - 3..=most).contains(&body.len()) && long.starts_with(body));
         assert_eq!(answer.structured["is_truncated"], true);
         assert_eq!(answer.structured["full_size"], 900_000);
-        assert!(
-            answer
-                .text
-                .ends_with("read the rest with get_pages or get_document_data.")
-        );
+        let token = &answer.structured["continuation"]["token"];
+        assert!(answer.text.trim_end().ends_with(token.as_str().unwrap()));
+        let given = json!({"doc_handle": "long.txt", "continuation_token": token});
+        let rest = fixture.answer("get_document", given).structured;
+        assert_eq!(format!("{body}{}", rest["body"].as_str().unwrap()), long);
+        assert_eq!(rest["is_truncated"], false);
+    }
+
+    /// Hosts pass on 25 000 tokens of both forms together.
+    #[test]
+    fn by_default_a_long_document_is_cut_to_what_hosts_take() {
+        let line = |n: u32| format!("{n} \u{4e2d}\"\\ the tide tables of the harbour\n");
+        let text: String = (1..9000).map(line).collect();
+        let fixture = Fixture::new("long", &[("long.md", &format!("# Tides\n\n{text}"))]);
+        let mut given = json!({"doc_handle": "long.md"});
+        let mut whole = String::new();
+        loop {
+            let answer = fixture.answer("get_document", given.clone());
+            let structured = serde_json::to_string(&answer.structured).unwrap();
+            let (one, other) = (structured.len(), answer.text.len());
+            assert!(one <= 40_000 && other <= 40_000, "{one} {other}");
+            let is_first = given.get("continuation_token").is_none();
+            assert_eq!(answer.text.contains("1 Tides 1-"), is_first);
+            assert!(!is_first || one > 30_000, "{one}");
+            whole.push_str(answer.structured["body"].as_str().unwrap());
+            if answer.structured["is_truncated"] == false {
+                break;
+            }
+            given["continuation_token"] = answer.structured["continuation"]["token"].clone();
+        }
+        assert_eq!(whole, format!("# Tides\n\n{text}"));
     }
 
     #[test]
@@ -308,7 +325,8 @@ mod tests {
         let text: String = (1..=9).map(section).collect();
         let short = &text[..80_000];
         let fixture = Fixture::new("long", &[("long.md", &text), ("short.md", short)]);
-        let answer = fixture.answer("get_document", json!({"doc_handle": "long.md"}));
+        let given = json!({"doc_handle": "long.md", "max_tokens": 30_000});
+        let answer = fixture.answer("get_document", given);
         let warning = answer.structured["warnings"][0].as_str().unwrap();
         assert!(warning.starts_with("LONG_DOCUMENT: 21"), "{warning}");
         assert!(
@@ -317,7 +335,8 @@ mod tests {
         );
         assert!(warning.len() < 1500);
         assert_eq!(answer.structured["body"], text);
-        let answer = fixture.answer("get_document", json!({"doc_handle": "short.md"}));
+        let given = json!({"doc_handle": "short.md", "max_tokens": 30_000});
+        let answer = fixture.answer("get_document", given);
         assert!(answer.structured.get("warnings").is_none());
     }
 

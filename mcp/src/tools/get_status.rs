@@ -3,19 +3,24 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use kb_engine::DocumentInfo;
+use kb_engine::{DocumentInfo, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::budget::{self, Attempt};
 use super::call::context::Context;
-use super::call::params::{DocumentName, IndexName};
-use super::call::stale;
+use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
 use super::call::tool::Tool;
+use super::call::{hits, stale};
 use crate::indexes::{Index, Job, JobState, each};
-use crate::response::{Text, ToolError, ToolResponse, Warnings, time, uri};
+use crate::response::envelope::Continuation;
+use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, time, uri};
 
 /// Most names of finished documents in a result.
 const COMPLETED_LIMIT: usize = 50;
+
+/// Tokens of an index beside its names.
+const FACTS_TOKENS: u64 = 60;
 
 pub(super) struct GetStatus;
 
@@ -23,6 +28,9 @@ pub(super) struct GetStatus;
 pub(super) struct GetStatusParams {
     document_id: Option<DocumentName>,
     index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -42,10 +50,11 @@ pub(super) struct Status {
     completed_count: Option<u64>,
     /// Each index on its own.
     indexes: Option<Vec<IndexStatus>>,
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 struct IndexStatus {
     index_name: String,
     /// processing while this server or another program writes it.
@@ -95,6 +104,14 @@ impl IndexStatus {
             writer,
             writing_since: since,
         })
+    }
+
+    /// With as many of its names as fit.
+    fn within(&self, budget: u32) -> IndexStatus {
+        IndexStatus {
+            stale: self.stale.as_ref().map(|names| names_within(names, budget)),
+            ..self.clone()
+        }
     }
 
     /// The same as text.
@@ -147,7 +164,28 @@ impl Status {
             completed: None,
             completed_count: None,
             indexes: None,
+            continuation: None,
             warnings: None,
+        }
+    }
+}
+
+impl Status {
+    /// With as many of its names as fit, each list in a third.
+    fn within(&self, budget: u32) -> Status {
+        let within = |names: &Option<Vec<String>>| {
+            names.as_ref().map(|names| names_within(names, budget / 3))
+        };
+        let most = usize::try_from(budget)
+            .unwrap_or(usize::MAX)
+            .saturating_mul(4)
+            / 3;
+        Status {
+            detail: self.detail.as_ref().map(|it| cut(it, most).into_owned()),
+            processing: within(&self.processing),
+            completed: within(&self.completed),
+            completed_count: self.completed_count,
+            ..Status::new(self.status, self.message)
         }
     }
 }
@@ -164,22 +202,81 @@ impl Tool for GetStatus {
     fn run(cx: &Context<'_>, params: &GetStatusParams) -> Result<ToolResponse, ToolError> {
         let (indexes, making) = scope(cx, params.index_name.as_deref())?;
         let mut warnings = cx.warnings.clone();
-        let mut status = match &params.document_id {
-            Some(name) => of_document(cx, params, &indexes, name, &mut warnings)?,
-            None => of_all(&indexes, making, &mut warnings)?,
-        };
-        let mut text = Text::new();
-        text.warnings(&warnings);
-        let fields = ToolResponse::new(&status, String::new()).structured;
-        for (name, value) in fields.iter().filter(|(name, _)| *name != "indexes") {
-            text.field(name, value);
+        if let Some(name) = &params.document_id {
+            let status = of_document(cx, params, &indexes, name, &mut warnings)?;
+            return Ok(respond(status, warnings));
         }
-        for index in status.indexes.iter().flatten() {
-            index.show(&mut text);
-        }
-        status.warnings = Warnings::of(warnings);
-        Ok(ToolResponse::new(&status, text.end()))
+        let (status, of_indexes) = of_all(&indexes, making, &mut warnings)?;
+        let uuids: Vec<String> = indexes
+            .iter()
+            .map(|index| {
+                index
+                    .kb()
+                    .state()
+                    .map_or_else(|_| String::new(), |it| it.uuid)
+            })
+            .collect();
+        let files: Vec<(&str, u64)> = uuids.iter().map(|uuid| (&**uuid, 0)).collect();
+        let list = ListScope::new("status", &files);
+        let token = params.continuation_token.as_deref();
+        let start = cx.list_start(&list, of_indexes.len(), token)?;
+        let left = of_indexes.get(start..).unwrap_or_default();
+        budget::fit(params.max_tokens.get(), |budget| {
+            // The jobs of all indexes are on the first page.
+            let (mut page, for_jobs) = if start == 0 {
+                (status.within(budget / 2), budget / 2)
+            } else {
+                (Status::new(status.status, status.message), 0)
+            };
+            let shown = left.iter().map(|index| index.within(budget / 4));
+            let shown: Vec<IndexStatus> = shown.collect();
+            let tokens = |index: &IndexStatus| FACTS_TOKENS + tokens_of(index.stale.as_ref());
+            let count = budget::count_that_fits(shown.iter().map(tokens), budget - for_jobs);
+            let shown = shown.into_iter().take(count).collect::<Vec<_>>();
+            let next = cx.list_next(&list, of_indexes.len(), start + count);
+            page.continuation = next.map(|token| Continuation::of(Some(token.as_str())));
+            page.indexes = Some(shown);
+            Ok(Attempt {
+                can_shrink: budget > 1,
+                tokens: budget.into(),
+                response: respond(page, warnings.clone()),
+            })
+        })
     }
+}
+
+fn respond(mut status: Status, warnings: Vec<String>) -> ToolResponse {
+    let mut text = Text::new();
+    text.warnings(&warnings);
+    let fields = ToolResponse::new(&status, String::new()).structured;
+    let is_shown_below = |name: &str| name == "indexes" || name == "continuation";
+    for (name, value) in fields.iter().filter(|(name, _)| !is_shown_below(name)) {
+        text.field(name, value);
+    }
+    for index in status.indexes.iter().flatten() {
+        index.show(&mut text);
+    }
+    status.warnings = Warnings::of(warnings);
+    let continuation = status.continuation.as_ref();
+    let token = continuation
+        .and_then(Continuation::token)
+        .map(str::to_owned);
+    ToolResponse::new(&status, text.continued(hits::lead(true), token.as_deref()))
+}
+
+/// The first names that fit, and at least one.
+fn names_within(names: &[String], budget: u32) -> Vec<String> {
+    let count = budget::count_that_fits(names.iter().map(|name| tokens(name)), budget);
+    names.iter().take(count).cloned().collect()
+}
+
+fn tokens_of(names: Option<&Vec<String>>) -> u64 {
+    names.into_iter().flatten().map(|name| tokens(name)).sum()
+}
+
+/// Of a name in a list.
+fn tokens(name: &str) -> u64 {
+    (name.len() as u64 + 8).div_ceil(4)
 }
 
 /// The indexes of that name, or all, and the jobs that make new ones: an index that is being made has a
@@ -260,7 +357,7 @@ fn of_all(
     indexes: &[Arc<Index>],
     making: Vec<Job>,
     warnings: &mut Vec<String>,
-) -> Result<Status, ToolError> {
+) -> Result<(Status, Vec<IndexStatus>), ToolError> {
     let mut jobs = making;
     for index in indexes {
         let of_index = index.jobs().list().into_iter();
@@ -293,14 +390,14 @@ fn of_all(
     } else {
         (State::Processing, "PROCESSING")
     };
-    Ok(Status {
+    let status = Status {
         detail: (!failed.is_empty()).then(|| format!("failed: {}", failed.join("; "))),
         processing: Some(processing),
         completed: Some(completed),
         completed_count: Some(count),
-        indexes: Some(of_indexes),
         ..Status::new(state, message)
-    })
+    };
+    Ok((status, of_indexes))
 }
 
 #[cfg(test)]
@@ -308,6 +405,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::tools::call::budget::larger_form;
     use crate::tools::testing::Fixture;
 
     #[test]
@@ -361,6 +459,38 @@ mod tests {
                 .unwrap()
                 .contains("STALE: the file of a.md changed")
         );
+    }
+
+    #[test]
+    fn many_indexes_come_in_pages() {
+        let names: Vec<String> = (0..40).map(|n| format!("index-{n:02}")).collect();
+        let long = format!("{}a.md", "folder/".repeat(100));
+        let documents: &[(&str, &str)] = &[(&long, "walrus")];
+        let files: Vec<_> = names
+            .iter()
+            .map(|name| (name.as_str(), documents))
+            .collect();
+        let fixture = Fixture::of(&files, false);
+        for (tool, key) in [
+            ("get_status", "index_name"),
+            ("list_indexes", "name"),
+            ("index_stats", "index_name"),
+        ] {
+            let mut seen = Vec::new();
+            let mut given = json!({"max_tokens": 500});
+            loop {
+                let answer = fixture.answer(tool, given);
+                assert!(larger_form(&answer) <= 2500, "{tool}: {}", answer.text);
+                for index in answer.structured["indexes"].as_array().unwrap() {
+                    seen.push(index[key].as_str().unwrap().to_owned());
+                }
+                let Some(continuation) = answer.structured.get("continuation") else {
+                    break;
+                };
+                given = json!({"continuation_token": continuation["token"]});
+            }
+            assert_eq!(seen, names, "{tool}");
+        }
     }
 
     #[test]

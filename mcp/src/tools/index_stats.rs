@@ -1,14 +1,23 @@
 //! `index_stats`: how much is in a knowledge base.
 
-use kb_engine::Info;
+use std::sync::Arc;
+
+use kb_engine::{Cursor, Info, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::budget::{self, Attempt};
 use super::call::context::Context;
+use super::call::hits;
+use super::call::params::{ContinuationToken, MaxTokens};
 use super::call::tool::Tool;
 use crate::indexes::{Index, each};
 use crate::limits::NAME_LIMIT;
+use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings, time};
+
+/// Tokens of an index beside its names.
+const FACTS_TOKENS: usize = 30;
 
 pub(super) struct IndexStats;
 
@@ -17,6 +26,9 @@ pub(super) struct IndexStatsParams {
     /// Omit for all.
     #[schemars(length(max = NAME_LIMIT))]
     index_name: Option<String>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
 // The fields of one index, or `indexes` of several.
@@ -34,6 +46,7 @@ pub(super) struct Stats {
     format_version: Option<String>,
     /// Present when index_name was omitted.
     indexes: Option<Vec<Counts>>,
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
@@ -60,37 +73,68 @@ impl Tool for IndexStats {
             Some(name) => vec![cx.indexes.named(name)?],
             None => cx.indexes.list(),
         };
-        let mut warnings = cx.warnings.clone();
+        let mut warnings = Vec::new();
         let infos = each(&indexes, &mut warnings, |index| index.kb().info())?;
-        let mut text = Text::new();
-        text.warnings(&warnings);
-        let mut stats = match infos.as_slice() {
-            [(index, info)] if indexes.len() == 1 => {
-                show(&mut text, index, info);
-                text.facts(&[
-                    ("model", Some(&info.model)),
-                    ("dimensions", Some(&info.dim)),
-                    ("created", Some(&time::rfc3339(info.created_ms))),
-                    ("updated", Some(&time::rfc3339(info.updated_ms))),
-                    ("format", Some(&info.format)),
-                ]);
-                of_one(index, info)
-            }
-            several => {
-                let mut all = Vec::new();
-                for (index, info) in several {
-                    show(&mut text, index, info);
-                    all.push(counts(index, info));
-                }
-                Stats {
-                    indexes: Some(all),
-                    ..Stats::default()
-                }
-            }
-        };
-        stats.warnings = Warnings::of(warnings);
-        Ok(ToolResponse::new(&stats, text.end()))
+        let cx = &cx.with_warnings(warnings);
+        if let ([(index, info)], 1) = (infos.as_slice(), indexes.len()) {
+            return Ok(respond_one(cx, index, info));
+        }
+        let files: Vec<(&str, u64)> = infos.iter().map(|(_, info)| (&*info.uuid, 0)).collect();
+        let scope = ListScope::new("stats", &files);
+        let token = params.continuation_token.as_deref();
+        let start = cx.list_start(&scope, infos.len(), token)?;
+        let left = infos.get(start..).unwrap_or_default();
+        budget::fit(params.max_tokens.get(), |budget| {
+            let tokens = |(index, info): &(Arc<Index>, Info)| {
+                let languages = languages(info).iter().map(|it| it.len() + 3).sum::<usize>();
+                (FACTS_TOKENS + (index.name().len() + languages).div_ceil(4)) as u64
+            };
+            let count = budget::count_that_fits(left.iter().map(tokens), budget);
+            let shown = left.get(..count).unwrap_or_default();
+            let next = cx.list_next(&scope, infos.len(), start + count);
+            Ok(Attempt {
+                can_shrink: count > 1,
+                tokens: shown.iter().map(tokens).sum(),
+                response: respond(cx, shown, next.as_ref().map(Cursor::as_str)),
+            })
+        })
     }
+}
+
+/// The statistics of the only index that was asked for.
+fn respond_one(cx: &Context<'_>, index: &Index, info: &Info) -> ToolResponse {
+    let mut text = Text::new();
+    text.warnings(&cx.warnings);
+    show(&mut text, index, info);
+    text.facts(&[
+        ("model", Some(&info.model)),
+        ("dimensions", Some(&info.dim)),
+        ("created", Some(&time::rfc3339(info.created_ms))),
+        ("updated", Some(&time::rfc3339(info.updated_ms))),
+        ("format", Some(&info.format)),
+    ]);
+    let stats = Stats {
+        warnings: Warnings::of(cx.warnings.clone()),
+        ..of_one(index, info)
+    };
+    ToolResponse::new(&stats, text.end())
+}
+
+/// The counts of several.
+fn respond(cx: &Context<'_>, infos: &[(Arc<Index>, Info)], token: Option<&str>) -> ToolResponse {
+    let mut text = Text::new();
+    text.warnings(&cx.warnings);
+    for (index, info) in infos {
+        show(&mut text, index, info);
+    }
+    let all = infos.iter().map(|(index, info)| counts(index, info));
+    let stats = Stats {
+        indexes: Some(all.collect()),
+        continuation: token.map(|token| Continuation::of(Some(token))),
+        warnings: Warnings::of(cx.warnings.clone()),
+        ..Stats::default()
+    };
+    ToolResponse::new(&stats, text.continued(hits::lead(true), token))
 }
 
 fn of_one(index: &Index, info: &Info) -> Stats {
@@ -106,8 +150,7 @@ fn of_one(index: &Index, info: &Info) -> Stats {
         created: Some(time::rfc3339(info.created_ms)),
         updated: Some(time::rfc3339(info.updated_ms)),
         format_version: Some(info.format.clone()),
-        indexes: None,
-        warnings: None,
+        ..Stats::default()
     }
 }
 

@@ -7,9 +7,20 @@ use kb_engine::Cursor;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::coerce::{coerce, invalid, too_long};
+use super::coerce::{coerce, invalid, of_json_text, too_long};
 use super::cursor::{self, ArgumentTable};
 use crate::response::{Object, ToolError, cut};
+
+mod names;
+
+/// The arguments that name a document, and those that select lines of it. A tool without the latter reads them
+/// behind the name.
+const DOCUMENT: [&str; 2] = ["document_id", "doc_handle"];
+const FIRST_LINE: &str = "start_line";
+const LAST_LINE: &str = "end_line";
+
+/// The argument that limits a result. Results of tools that do not publish it are small.
+const MAX_TOKENS: &str = "max_tokens";
 
 /// The argument that continues an earlier result.
 const CONTINUATION: &str = "continuation_token";
@@ -98,7 +109,28 @@ impl Signature {
             return Some(spelled.to_owned());
         }
         let alias = self.aliases.iter().find(|(alias, _)| *alias == spelled);
-        alias.map(|(_, name)| (*name).to_owned())
+        let alias = alias.map(|(_, name)| *name);
+        let common = || names::published(spelled, |name| self.schema_of(name).is_some());
+        let name = alias.or_else(common).map(str::to_owned);
+        name.or_else(|| self.in_other_case(spelled))
+    }
+
+    /// The published name that is spelled in camelCase or with hyphens.
+    fn in_other_case(&self, spelled: &str) -> Option<String> {
+        let spelled = names::snake_case(spelled)?;
+        let is_it = |name: &&String| names::snake_case(name).as_ref() == Some(&spelled);
+        let published = self.properties.keys().find(is_it).cloned();
+        published.or_else(|| {
+            let mut aliases = self.aliases.iter();
+            let alias = aliases.find(|(alias, _)| *alias == spelled)?;
+            Some(alias.1.to_owned())
+        })
+    }
+
+    /// The argument that names the document that the tool reads.
+    fn document(&self) -> Option<&'static str> {
+        let mut names = DOCUMENT.into_iter();
+        names.find(|name| self.properties.contains_key(*name))
     }
 
     fn schema_of(&self, name: &str) -> Option<&Value> {
@@ -191,15 +223,26 @@ impl Arguments {
     /// Takes in the arguments under their published names.
     fn take(&mut self, signature: &Signature, given: Object) -> Result<(), ToolError> {
         let mut unknown = Vec::new();
+        let mut lines: [Option<Value>; 2] = [None, None];
         for (spelled, value) in given {
             if value.is_null() {
                 continue;
             }
             let Some(name) = signature.name_of(&spelled) else {
-                unknown.push(spelled);
+                match signature.document() {
+                    Some(_) if names::is(&spelled, FIRST_LINE) => lines[0] = Some(value),
+                    Some(_) if names::is(&spelled, LAST_LINE) => lines[1] = Some(value),
+                    _ if names::is(&spelled, MAX_TOKENS) => {}
+                    _ => unknown.push(spelled),
+                }
                 continue;
             };
-            match (signature.schema_of(&name), value) {
+            let schema = signature.schema_of(&name);
+            let value = match value {
+                Value::String(text) if schema.is_some_and(is_object) => of_json_text(text),
+                other => other,
+            };
+            match (schema, value) {
                 (Some(schema), Value::Object(fields)) if is_object(schema) => {
                     for (field, value) in fields {
                         let spelled = format!("{name}.{field}");
@@ -216,6 +259,7 @@ impl Arguments {
             }
             self.read.spelled.insert(spelled);
         }
+        self.select_lines(signature, lines)?;
         if unknown.is_empty() {
             return Ok(());
         }
@@ -224,6 +268,35 @@ impl Arguments {
             return Err(invalid(&shown, "no such argument").with_hint(known));
         }
         self.read.warnings.push(format!("{shown} ignored: {known}"));
+        Ok(())
+    }
+
+    /// Puts lines behind the name of the document, for a tool that has no arguments for them.
+    fn select_lines(
+        &mut self,
+        signature: &Signature,
+        [first, last]: [Option<Value>; 2],
+    ) -> Result<(), ToolError> {
+        if first.is_none() && last.is_none() {
+            return Ok(());
+        }
+        let schema = serde_json::json!({"type": "integer", "minimum": 1});
+        let number = |name: &str, value: Option<Value>| {
+            let value = value
+                .map(|value| coerce(name, &schema, value))
+                .transpose()?;
+            Ok::<_, ToolError>(value.and_then(|value| value.as_u64()))
+        };
+        let (first, last) = (number(FIRST_LINE, first)?, number(LAST_LINE, last)?);
+        let document = signature
+            .document()
+            .and_then(|name| self.values.get_mut(name));
+        if let Some(Value::String(name)) = document {
+            name.push_str(&format!(":{}-", first.unwrap_or(1)));
+            if let Some(last) = last {
+                name.push_str(&last.to_string());
+            }
+        }
         Ok(())
     }
 
@@ -243,8 +316,14 @@ impl Arguments {
             return Err(invalid(name, "no such argument"));
         };
         let mut joined_lists = signature.joined_lists.iter();
-        let value = match (value, joined_lists.find(|list| list.name == name)) {
+        let how = joined_lists.find(|list| list.name == name);
+        let value = match value {
+            Value::String(text) if how.is_some() => of_json_text(text),
+            other => other,
+        };
+        let value = match (value, how) {
             (Value::Array(list), Some(how)) => joined(how, schema, &list)?,
+            (other @ Value::Object(_), Some(_)) => Value::String(other.to_string()),
             (other, _) => other,
         };
         let value = match coerce(name, schema, value) {

@@ -74,6 +74,22 @@ fn fit_from(
     Ok(made.response)
 }
 
+/// How many items fit, of so many tokens each: at least one, of all.
+pub(in crate::tools) fn count_that_fits(
+    tokens: impl IntoIterator<Item = u64>,
+    budget: u32,
+) -> usize {
+    let mut left = u64::from(budget);
+    let fits = |tokens: u64| {
+        left = left.checked_sub(tokens)?;
+        Some(())
+    };
+    let mut tokens = tokens.into_iter().peekable();
+    let has_any = tokens.peek().is_some();
+    let count = tokens.map_while(fits).count();
+    count.max(usize::from(has_any))
+}
+
 /// Bytes of the larger of the two forms.
 pub(in crate::tools) fn larger_form(response: &ToolResponse) -> usize {
     let mut counter = ByteCounter(0);

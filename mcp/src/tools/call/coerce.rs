@@ -94,10 +94,12 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
         }
         // Models write the number of a section or page, or a number to search for, without quotes.
         ("string", Value::Number(number)) => number.to_string().into(),
-        // They also write a vector as a text.
-        ("array", Value::String(text)) if has_numbers(schema) => {
-            serde_json::from_str(&text).unwrap_or(Value::String(text))
-        }
+        // They also write a list as a text.
+        ("array", Value::String(text)) => match of_json_text(text) {
+            list @ Value::Array(_) => list,
+            Value::Object(fields) => Value::String(Value::Object(fields).to_string()),
+            other => other,
+        },
         (_, other) => other,
     };
     match (kind, value) {
@@ -122,6 +124,17 @@ pub(super) fn coerce(name: &str, schema: &Value, value: Value) -> Result<Value, 
             checked_list(name, schema, vec![one])
         }
         (_, other) => Err(wrong_type(name, schema, &other)),
+    }
+}
+
+/// The list or object that a text is in JSON; else the text.
+pub(super) fn of_json_text(text: String) -> Value {
+    if !text.trim_start().starts_with(['[', '{']) {
+        return Value::String(text);
+    }
+    match serde_json::from_str(&text) {
+        Ok(value @ (Value::Array(_) | Value::Object(_))) => value,
+        _ => Value::String(text),
     }
 }
 

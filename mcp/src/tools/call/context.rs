@@ -5,10 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kb_engine::{Cursor, PageOptions, Progress};
+use kb_engine::{Cursor, ListScope, PageOptions, Progress};
 
+use super::cursor;
 use crate::indexes::Indexes;
-use crate::response::Object;
+use crate::response::{Object, ToolError};
 
 /// One call of a tool, as it comes from the transport.
 pub(crate) struct Call<'c> {
@@ -66,6 +67,30 @@ impl<'c> Context<'c> {
     /// Whether the caller used one of these names, which may be aliases.
     pub(in crate::tools) fn is_spelled(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.spelled.contains(*name))
+    }
+
+    /// Where the page after `token` begins in a list of `count` items that a tool makes itself.
+    pub(in crate::tools) fn list_start(
+        &self,
+        scope: &ListScope,
+        count: usize,
+        token: Option<&str>,
+    ) -> Result<usize, ToolError> {
+        let start = usize::try_from(scope.start(&self.page(1, token))?).unwrap_or(usize::MAX);
+        if start > 0 && start >= count {
+            return Err(cursor::malformed());
+        }
+        Ok(start)
+    }
+
+    /// The token of a page of such a list that ends before `end` of `count` items; `None` for the last page.
+    pub(in crate::tools) fn list_next(
+        &self,
+        scope: &ListScope,
+        count: usize,
+        end: usize,
+    ) -> Option<Cursor> {
+        (end < count).then(|| scope.cursor(end as u64, &self.client_state))
     }
 
     /// The page of a list after `token` that the engine is asked for, `budget` tokens of it.

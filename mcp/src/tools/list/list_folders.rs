@@ -1,6 +1,6 @@
 //! `list_folders`: the folders of a knowledge base.
 
-use kb_engine::Folders;
+use kb_engine::{Cursor, Folders, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,21 +9,22 @@ use crate::response::wording::count;
 use crate::response::{Text, ToolError, ToolResponse};
 use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::context::Context;
-use crate::tools::call::params::IndexName;
-use crate::tools::call::resolve;
+use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
 use crate::tools::call::tool::Tool;
+use crate::tools::call::{resolve, stale};
 
-/// Tokens of a result.
-const TOKENS: u32 = 2000;
-
-/// Bytes that a name in a list takes besides its letters.
+/// Bytes that a name in a list takes besides its letters, and a path with its count.
 const NAME_OVERHEAD_BYTES: usize = 4;
+const PATH_OVERHEAD_BYTES: usize = 24;
 
 pub(crate) struct ListFolders;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ListFoldersParams {
     index_name: Option<IndexName>,
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -53,78 +54,86 @@ impl Tool for ListFolders {
 
     fn run(cx: &Context<'_>, params: &ListFoldersParams) -> Result<ToolResponse, ToolError> {
         let index = resolve::one(cx, params.index_name.as_deref())?;
-        budget::fit(TOKENS, |budget| {
-            let bytes = usize::try_from(budget)
-                .unwrap_or(usize::MAX)
-                .saturating_mul(4);
+        let failed = |error| index.failure(error);
+        let state = index.kb().state().map_err(failed)?;
+        let Folders { top, mut paths, .. } = index.kb().folders(u64::MAX).map_err(failed)?;
+        // The deepest on the last page.
+        paths.sort_by_key(|(path, _)| path.matches('/').count());
+        let of_sources = stale::of_indexes(std::slice::from_ref(&index), top.is_empty());
+        let cx = &cx.with_warnings(of_sources);
+        let scope = ListScope::new("folders", &[(&state.uuid, state.generation)]);
+        let token = params.continuation_token.as_deref();
+        let start = cx.list_start(&scope, paths.len(), token)?;
+        let top = if start == 0 { &*top } else { &[] };
+        let left = paths.get(start..).unwrap_or_default();
+        budget::fit(params.max_tokens.get(), |budget| {
             // Names at the top come first; a half is for paths, which have them too.
-            let mut folders = index.kb().folders(bytes as u64 / 2)?;
-            let mut left = bytes / 2;
-            let fits = |name: &String| {
-                left = left.checked_sub(name.len() + NAME_OVERHEAD_BYTES)?;
-                Some(())
+            let for_top = if start == 0 { budget / 2 } else { 0 };
+            let count =
+                budget::count_that_fits(top.iter().map(|name| tokens_of_name(name)), for_top);
+            let top = top.get(..count).unwrap_or_default();
+            let tokens = |(path, _): &(String, u64)| tokens(path, PATH_OVERHEAD_BYTES);
+            let count = budget::count_that_fits(left.iter().map(tokens), budget - for_top);
+            let mut shown: Vec<&(String, u64)> = left.iter().take(count).collect();
+            shown.sort();
+            let next = cx.list_next(&scope, paths.len(), start + count);
+            let used: u64 = shown.iter().map(|path| tokens(path)).sum();
+            let used = used + top.iter().map(|name| tokens_of_name(name)).sum::<u64>();
+            let page = ResultPage {
+                tokens: used,
+                max_tokens: params.max_tokens.get().into(),
+                token: next.as_ref().map(Cursor::as_str),
+                is_continued: params.continuation_token.is_some(),
+                complete: "SUCCESS",
+                items: "folders",
+                ..ResultPage::default()
             };
-            let kept = folders.top.iter().map_while(fits).count();
-            folders.truncated |= kept < folders.top.len();
-            folders.top.truncate(kept.max(1));
             Ok(Attempt {
-                can_shrink: folders.paths.len() > 1,
-                tokens: budget.into(),
-                response: respond(cx, &folders),
+                can_shrink: count > 1,
+                tokens: used,
+                response: respond(cx, top, &shown, &page),
             })
         })
     }
 }
 
-fn respond(cx: &Context<'_>, folders: &Folders) -> ToolResponse {
-    let mut warnings = cx.warnings.clone();
-    if folders.truncated {
-        warnings.push(
-            "not all folders are listed, the deepest are left out: list_documents shows what is in \
-             one"
-            .to_owned(),
-        );
-    }
+fn tokens(name: &str, overhead_bytes: usize) -> u64 {
+    (name.len() + overhead_bytes).div_ceil(4) as u64
+}
+
+fn tokens_of_name(name: &str) -> u64 {
+    tokens(name, NAME_OVERHEAD_BYTES)
+}
+
+fn respond(
+    cx: &Context<'_>,
+    top: &[String],
+    paths: &[&(String, u64)],
+    page: &ResultPage<'_>,
+) -> ToolResponse {
     let mut text = Text::new();
-    text.warnings(&warnings);
-    if folders.top.is_empty() {
+    text.warnings(&cx.warnings);
+    if !top.is_empty() {
+        text.line(format!("Top level: {}", top.join(", ")));
+    } else if paths.is_empty() {
         text.line("No folders.");
-    } else {
-        text.line(format!("Top level: {}", folders.top.join(", ")));
     }
-    for (path, documents) in &folders.paths {
+    for (path, documents) in paths {
         text.line(format!("{path}  {}", count(*documents, "document")));
     }
-    let names = folders
-        .top
-        .iter()
-        .chain(folders.paths.iter().map(|(path, _)| path));
-    let bytes: usize = names.map(|name| name.len() + NAME_OVERHEAD_BYTES).sum();
-    let page = ResultPage {
-        tokens: bytes.div_ceil(4) as u64,
-        max_tokens: TOKENS.into(),
-        complete: if folders.truncated {
-            "TOKEN_LIMIT_REACHED"
-        } else {
-            "SUCCESS"
-        },
-        ..ResultPage::default()
-    };
-    let paths = folders.paths.iter().map(|(path, documents)| Folder {
-        path,
-        documents: *documents,
-    });
     let data = FolderList {
-        folders: &folders.top,
-        paths: paths.collect(),
+        folders: top,
+        paths: paths
+            .iter()
+            .map(|(path, documents)| Folder {
+                path,
+                documents: *documents,
+            })
+            .collect(),
         token_count: page.tokens,
     };
-    let envelope = page.envelope(data, warnings);
-    let mut text = text.envelope(&envelope);
-    if folders.truncated {
-        text.push_str("\nTo see more: list_documents with folder and recursive=true.");
-    }
-    ToolResponse::new(&envelope, text)
+    let envelope = page.envelope(data, cx.warnings.clone());
+    ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
 #[cfg(test)]
@@ -147,20 +156,35 @@ mod tests {
     }
 
     #[test]
-    fn many_folders_are_truncated_with_a_warning() {
+    fn many_folders_come_in_pages() {
         let names: Vec<String> = (0..600)
             .map(|n| format!("folder-of-the-year-{n:04}/deep/a.txt"))
             .collect();
         let documents: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
         let fixture = Fixture::new("many", &documents);
-        let answer = fixture.answer("list_folders", json!({}));
-        assert_eq!(
-            answer.structured["status"]["message"],
-            "TOKEN_LIMIT_REACHED"
-        );
-        assert!(answer.text.contains("not all folders are listed"));
-        let last = answer.text.lines().last().unwrap();
-        assert!(last.contains("list_documents"), "{last}");
-        assert!(larger_form(&answer) <= 10_000, "{}", larger_form(&answer));
+        let mut given = json!({});
+        let mut paths = Vec::new();
+        loop {
+            let answer = fixture.answer("list_folders", given.clone());
+            assert!(larger_form(&answer) <= 10_000, "{}", larger_form(&answer));
+            let whole = &answer.structured;
+            let is_first = paths.is_empty();
+            assert_eq!(whole["data"]["folders"] == json!([]), !is_first);
+            for folder in whole["data"]["paths"].as_array().unwrap() {
+                paths.push(folder["path"].as_str().unwrap().to_owned());
+            }
+            if whole["continuation"]["has_more"] == false {
+                break;
+            }
+            assert_eq!(whole["status"]["message"], "TOKEN_LIMIT_REACHED");
+            given = json!({"continuation_token": whole["continuation"]["token"]});
+        }
+        assert!(paths[..400].iter().all(|path| !path.contains('/')));
+        paths.sort();
+        paths.dedup();
+        assert_eq!(paths.len(), 1200);
+        fixture.add("another/b.txt", "x");
+        let error = fixture.error("list_folders", given);
+        assert_eq!(error.code, "CONTINUATION_STALE");
     }
 }

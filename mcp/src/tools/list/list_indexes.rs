@@ -2,23 +2,35 @@
 
 use std::borrow::Cow;
 
+use kb_engine::{Cursor, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::indexes::{Index, each};
+use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
+use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::context::Context;
-use crate::tools::call::resolve;
+use crate::tools::call::params::{ContinuationToken, MaxTokens};
 use crate::tools::call::tool::Tool;
+use crate::tools::call::{hits, resolve};
 
 pub(crate) struct ListIndexes;
 
+/// Tokens of an index beside its names.
+const FACTS_TOKENS: usize = 35;
+
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct ListIndexesParams {}
+pub(crate) struct ListIndexesParams {
+    #[serde(default)]
+    max_tokens: MaxTokens,
+    continuation_token: Option<ContinuationToken>,
+}
 
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct IndexList {
-    indexes: Vec<OpenIndex>,
+pub(crate) struct IndexList<'a> {
+    indexes: &'a [OpenIndex],
+    continuation: Option<Continuation>,
     warnings: Option<Warnings>,
 }
 
@@ -43,45 +55,69 @@ impl Tool for ListIndexes {
         "Knowledge bases (.kb files) this server has open, with the name to pass as index_name.";
 
     type Params = ListIndexesParams;
-    type Output = IndexList;
+    type Output = IndexList<'static>;
 
-    fn run(cx: &Context<'_>, _: &ListIndexesParams) -> Result<ToolResponse, ToolError> {
-        let mut warnings = cx.warnings.clone();
+    fn run(cx: &Context<'_>, params: &ListIndexesParams) -> Result<ToolResponse, ToolError> {
+        let mut warnings = Vec::new();
         let states = each(&cx.indexes.list(), &mut warnings, |index| {
             index.kb().state()
         })?;
+        let cx = &cx.with_warnings(warnings);
         let may_write = resolve::may_write(cx.indexes, cx.may_write).is_ok();
-        let mut text = Text::new();
-        text.warnings(&warnings);
-        let mut indexes = Vec::new();
-        for (index, state) in states {
-            let open = OpenIndex {
+        let open: Vec<OpenIndex> = states
+            .iter()
+            .map(|(index, state)| OpenIndex {
                 name: index.name().to_owned(),
-                table_name: file_name(&index).into_owned(),
+                table_name: file_name(index).into_owned(),
                 id: dashed(&state.uuid),
                 documents: state.documents,
-                writable: may_write && is_writable(&index),
+                writable: may_write && is_writable(index),
+            })
+            .collect();
+        let files: Vec<(&str, u64)> = states.iter().map(|(_, state)| (&*state.uuid, 0)).collect();
+        let scope = ListScope::new("indexes", &files);
+        let token = params.continuation_token.as_deref();
+        let start = cx.list_start(&scope, open.len(), token)?;
+        let left = open.get(start..).unwrap_or_default();
+        budget::fit(params.max_tokens.get(), |budget| {
+            let tokens = |one: &OpenIndex| {
+                (FACTS_TOKENS + (one.name.len() + one.table_name.len()).div_ceil(4)) as u64
             };
-            let access = if open.writable {
-                "writable"
-            } else {
-                "read-only"
-            };
-            text.line(&open.name);
-            text.facts(&[
-                ("file", Some(&open.table_name)),
-                ("documents", Some(&open.documents)),
-                ("id", Some(&open.id)),
-                ("", Some(&access)),
-            ]);
-            indexes.push(open);
-        }
-        let result = IndexList {
-            indexes,
-            warnings: Warnings::of(warnings),
-        };
-        Ok(ToolResponse::new(&result, text.end()))
+            let count = budget::count_that_fits(left.iter().map(tokens), budget);
+            let shown = left.get(..count).unwrap_or_default();
+            let next = cx.list_next(&scope, open.len(), start + count);
+            Ok(Attempt {
+                can_shrink: count > 1,
+                tokens: shown.iter().map(tokens).sum(),
+                response: respond(cx, shown, next.as_ref().map(Cursor::as_str)),
+            })
+        })
     }
+}
+
+fn respond(cx: &Context<'_>, indexes: &[OpenIndex], token: Option<&str>) -> ToolResponse {
+    let mut text = Text::new();
+    text.warnings(&cx.warnings);
+    for open in indexes {
+        let access = if open.writable {
+            "writable"
+        } else {
+            "read-only"
+        };
+        text.line(&open.name);
+        text.facts(&[
+            ("file", Some(&open.table_name)),
+            ("documents", Some(&open.documents)),
+            ("id", Some(&open.id)),
+            ("", Some(&access)),
+        ]);
+    }
+    let result = IndexList {
+        indexes,
+        continuation: token.map(|token| Continuation::of(Some(token))),
+        warnings: Warnings::of(cx.warnings.clone()),
+    };
+    ToolResponse::new(&result, text.continued(hits::lead(true), token))
 }
 
 fn file_name(index: &Index) -> Cow<'_, str> {

@@ -209,7 +209,10 @@ fn unknown_arguments_warn_on_reads_and_stop_writes() {
     let expected = "INVALID_ARGUMENT: colour: no such argument. clear_index takes index_name.";
     assert_eq!(text, expected);
     let warnings = read("list_indexes", json!({"x": 1})).unwrap().read.warnings;
-    assert_eq!(warnings, ["x ignored: list_indexes takes no arguments"]);
+    assert_eq!(
+        warnings,
+        ["x ignored: list_indexes takes continuation_token, max_tokens"]
+    );
 }
 
 #[test]
@@ -309,5 +312,140 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// One name a thing, in every tool.
+#[test]
+fn common_names_are_taken_by_every_tool() {
+    let read = |tool: &str, given: Value| {
+        let signature = crate::tools::find(tool).unwrap().signature();
+        let read = Arguments::read(signature, crate::response::object(given)).unwrap();
+        assert!(read.read.warnings.is_empty(), "{:?}", read.read.warnings);
+        Value::Object(read.values)
+    };
+    for tool in [
+        "get_document_data",
+        "get_document_outline",
+        "get_pages",
+        "get_slides",
+    ] {
+        for name in [
+            "path",
+            "file_path",
+            "doc_handle",
+            "documentId",
+            "document",
+            "uri",
+        ] {
+            let expected = json!({"document_id": "a.md"});
+            assert_eq!(read(tool, json!({name: "a.md"})), expected, "{tool} {name}");
+        }
+    }
+    for (tool, given, expected) in [
+        (
+            "get_document",
+            json!({"path": "a.md"}),
+            json!({"doc_handle": "a.md"}),
+        ),
+        (
+            "get_document",
+            json!({"path": "a.md", "start_line": 3, "endLine": "9"}),
+            json!({"doc_handle": "a.md:3-9"}),
+        ),
+        (
+            "get_pages",
+            json!({"document_id": "a.pdf", "start_line": 3}),
+            json!({"document_id": "a.pdf:3-"}),
+        ),
+        (
+            "get_document_data",
+            json!({"path": "a.md", "startLine": 3}),
+            json!({"document_id": "a.md", "start_line": 3}),
+        ),
+        (
+            "search_docs",
+            json!({"query": "a", "path": "docs", "max_results": 3}),
+            json!({"query": "a", "folder": "docs", "top_k": 3}),
+        ),
+        (
+            "search",
+            json!({"query": "a", "path": "docs", "top_k": 3}),
+            json!({"query": "a", "filters.folder": "docs", "limit": 3}),
+        ),
+        (
+            "search_code",
+            json!({"query": "a", "topK": 3, "kind": "class", "maxTokens": 500}),
+            json!({"query": "a", "limit": 3, "symbol_type": "class", "max_tokens": 500}),
+        ),
+        (
+            "search_regex",
+            json!({"pattern": "a", "file": "a.md", "ignoreCase": true}),
+            json!({"pattern": "a", "document_id": "a.md", "ignore_case": true}),
+        ),
+        (
+            "find_symbols",
+            json!({"name": "a", "top_k": 3, "lang": "rust", "project": "p"}),
+            json!({"name": "a", "limit": 3, "language": "rust", "index_name": "p"}),
+        ),
+        (
+            "upload_document",
+            json!({"path": "a.md", "content": "a"}),
+            json!({"fileName": "a.md", "content": "a"}),
+        ),
+        (
+            "index_codebase",
+            json!({"folder": "/a"}),
+            json!({"path": "/a"}),
+        ),
+    ] {
+        assert_eq!(read(tool, given), expected, "{tool}");
+    }
+}
+
+/// Models and hosts send lists and objects as JSON in a text.
+#[test]
+fn lists_and_objects_may_come_as_json_text() {
+    let read = |tool: &str, given: Value| {
+        let signature = crate::tools::find(tool).unwrap().signature();
+        Arguments::read(signature, crate::response::object(given))
+            .map(|read| Value::Object(read.values))
+    };
+    for (tool, given, expected) in [
+        (
+            "search",
+            json!({"query": "a", "filters": "{\"folder\": \"docs\", \"tag\": null}"}),
+            json!({"query": "a", "filters.folder": "docs"}),
+        ),
+        (
+            "get_documents",
+            json!({"documents": "[\"a.md\", \"b.md\"]"}),
+            json!({"documents": ["a.md", "b.md"]}),
+        ),
+        (
+            "get_documents",
+            json!({"documents": "[a].md"}),
+            json!({"documents": ["[a].md"]}),
+        ),
+        (
+            "search_code",
+            json!({"query": "[\"a\"]", "language": "[\"rust\", \"go\"]"}),
+            json!({"query": "[\"a\"]", "language": "rust,go"}),
+        ),
+        (
+            "upload_document",
+            json!({"fileName": "a", "content": "[1]", "tags": " [\"x\"] "}),
+            json!({"fileName": "a", "content": "[1]", "tags": ["x"]}),
+        ),
+    ] {
+        assert_eq!(read(tool, given).unwrap(), expected, "{tool}");
+    }
+    for wrong in ["{", "[]", "docs"] {
+        let error = read("search", json!({"query": "a", "filters": wrong})).unwrap_err();
+        assert!(
+            error.text().contains("an object is expected"),
+            "{}",
+            error.text()
+        );
     }
 }
