@@ -1,5 +1,7 @@
 //! Files that change while they are served.
 
+mod freshness;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,8 @@ use super::http::HttpServer;
 use super::stdio::Stdio;
 use crate::support::{Folder, PATIENCE, wait_until};
 
-const WRITABLE: &[&str] = &["harbour.kb", "--allow-write"];
+/// Writes are those of clients alone.
+const WRITABLE: &[&str] = &["harbour.kb", "--allow-write", "--no-watch"];
 
 /// Standard base64, with padding.
 fn base64(bytes: &[u8]) -> String {
@@ -54,8 +55,8 @@ fn tools_that_write_are_there_only_where_writing_is_allowed() {
     let folder = Folder::indexed();
     let mut reading = Client::stdio(&folder, &["harbour.kb"]);
     for tool in ["upload_document", "index_codebase", "clear_index"] {
-        let (code, message) = reading.refused("tools/call", json!({"name": tool, "arguments": {}}));
-        assert!(code == -32602 && message.contains(tool), "{message}");
+        let is_offered = reading.definitions().iter().any(|one| one["name"] == tool);
+        assert!(!is_offered, "{tool}");
     }
     let mut writing = Client::stdio(&folder, WRITABLE);
     assert_eq!(
@@ -489,4 +490,27 @@ fn a_served_file_that_is_moved_away_is_not_made_again() {
         &mut client,
         json!({"fileName": "a.md", "content": base64(b"# A\n")}),
     );
+}
+
+/// A tool that is not offered because nothing may be written says so, and what to do.
+#[test]
+fn a_server_that_only_reads_says_how_to_let_it_write() {
+    let folder = Folder::indexed();
+    let mut client = Client::stdio(&folder, &["harbour.kb"]);
+    for (tool, given) in [
+        (
+            "upload_document",
+            json!({"fileName": "a.md", "content": "a"}),
+        ),
+        ("clear_index", json!({"index_name": "harbour"})),
+        ("index_codebase", json!({"path": "harbour"})),
+    ] {
+        let text = client.error(tool, given);
+        assert!(
+            text.starts_with("INDEX_READ_ONLY: ") && text.contains("--allow-write"),
+            "{text}"
+        );
+    }
+    let unknown = json!({"name": "delete_document", "arguments": {}});
+    assert_eq!(client.refused("tools/call", unknown).0, -32602);
 }

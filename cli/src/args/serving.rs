@@ -31,16 +31,22 @@ pub(crate) struct McpArguments {
 
     /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
     ///
-    /// Applies to clients and to --watch. Symbolic links are resolved before a folder is checked.
+    /// Applies to clients and to the folders that are followed. Symbolic links are resolved before a folder is checked.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
 
-    /// With --allow-write: keep the files up to date with the folders that they were indexed from
+    /// With --allow-write: keep sealed files up to date too
     ///
-    /// A file without such a folder, or whose folder does not exist or is outside of --allow-root, is
-    /// not watched.
+    /// A server that may write keeps its files up to date with the folders that they were indexed from,
+    /// where these exist and are inside --allow-root. Sealed files are left as they are without this flag.
     #[arg(long, requires = "allow_write")]
     pub(crate) watch: bool,
+
+    /// With --allow-write: leave the files as they are when the folders change
+    ///
+    /// Answers then say which files changed, as those of a server without --allow-write do.
+    #[arg(long, requires = "allow_write", conflicts_with = "watch")]
+    pub(crate) no_watch: bool,
 
     /// Let one search use N threads, for a short answer on a machine with idle cores
     ///
@@ -91,7 +97,7 @@ pub(crate) struct McpArguments {
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "threads", "http"],
+        conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "no_watch", "threads", "http"],
         help_heading = "HTTP"
     )]
     pub(crate) connect: Option<String>,

@@ -22,12 +22,14 @@ const TICK: Duration = Duration::from_secs(2);
 /// that is not committed leaves the file as it was.
 ///
 /// `allowed`: the folders that may be indexed, without symbolic links. Which folders a file was made from
-/// stands in it, and whoever wrote it may have named any.
-pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], note: &Note) {
+/// stands in it, and whoever wrote it may have named any. `with_sealed`: a sealed file is followed too, and is
+/// no longer sealed after its first change.
+pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], with_sealed: bool, note: &Note) {
     let served = ServedFile {
         name: name.to_owned(),
         file: file.to_path_buf(),
         allowed: allowed.to_vec(),
+        with_sealed,
         note: Arc::clone(note),
     };
     let thread = thread::Builder::new().name("watch".to_owned());
@@ -42,6 +44,7 @@ struct ServedFile {
     name: String,
     file: PathBuf,
     allowed: Vec<PathBuf>,
+    with_sealed: bool,
     note: Note,
 }
 
@@ -70,6 +73,9 @@ impl ServedFile {
         };
         let mut followed: Option<Vec<PathBuf>> = None;
         let mut running: Option<FollowerThread> = None;
+        if !self.with_sealed {
+            self.wait_while_sealed(&kb);
+        }
         loop {
             // A file that cannot be read now is tried again at the next tick.
             if let Ok(sources) = sources(&kb)
@@ -83,6 +89,24 @@ impl ServedFile {
                     None
                 });
                 followed = Some(sources);
+            }
+            thread::sleep(TICK);
+        }
+    }
+
+    /// Returns when the file is not sealed (any more): an upload or an index run ended that.
+    fn wait_while_sealed(&self, kb: &Kb) {
+        let mut checked = None;
+        loop {
+            let commit = kb.state().ok().map(|state| state.commit);
+            if commit.is_some() && commit != checked {
+                if kb.info().is_ok_and(|info| info.content_root.is_none()) {
+                    return;
+                }
+                if checked.is_none() {
+                    self.log("not followed: it is sealed; --watch follows sealed files too");
+                }
+                checked = commit;
             }
             thread::sleep(TICK);
         }

@@ -84,6 +84,11 @@ fn writes(tool: &Definition) -> bool {
     tool.effect != Effect::Reads
 }
 
+/// Whether there is a tool of that name that writes.
+pub(crate) fn is_writing(name: &str) -> bool {
+    find(name).is_some_and(writes)
+}
+
 /// Answers one call.
 pub(crate) fn dispatch(mut call: Call<'_>) -> Result<ToolResponse, ToolError> {
     let tool = find(call.name);

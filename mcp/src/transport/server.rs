@@ -12,6 +12,7 @@ use super::executor::{Executor, QueueLimit};
 use crate::definitions;
 use crate::indexes::Indexes;
 use crate::options::{Note, Options, StartError};
+use crate::tools;
 
 /// How long a server that ends waits for accepted uploads.
 const UPLOADS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -79,6 +80,12 @@ impl Server {
                 "{name}: the server ends before {uploads} accepted upload(s) could be stored"
             ));
         }
+    }
+
+    /// Whether it is a tool that this server does not offer because it does not write. Calling it is an error
+    /// that says so.
+    pub(super) fn is_withheld(&self, name: &str) -> bool {
+        !self.indexes.allow_write() && tools::is_writing(name)
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {

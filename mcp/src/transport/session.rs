@@ -106,12 +106,21 @@ impl ServerHandler for Session {
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         reject_cursor(request.as_ref())?;
-        let mut result = ListToolsResult::with_all_items(self.server.tools.clone())
+        let may_write = may_write(self.requires_token, access(&cx.extensions));
+        let offered = self.server.tools.iter();
+        let offered = offered.filter(|tool| may_write || reads_only(tool));
+        // A list that depends on the token is not for others.
+        let scope = if self.requires_token {
+            CacheScope::Private
+        } else {
+            CacheScope::Public
+        };
+        let mut result = ListToolsResult::with_all_items(offered.cloned().collect())
             .with_ttl_ms(milliseconds(STATIC_TTL))
-            .with_cache_scope(CacheScope::Public);
+            .with_cache_scope(scope);
         add_server_info(&mut result.meta);
         Ok(result)
     }
@@ -125,19 +134,19 @@ impl ServerHandler for Session {
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = self.server.tool(&request.name) else {
-            let message = format!("Unknown tool: {}", escape_line(&short(&request.name)));
-            return Err(ErrorData::invalid_params(message, None));
+        let kind = match self.server.tool(&request.name) {
+            Some(tool) if reads_only(tool) => JobKind::Read,
+            Some(_) => JobKind::Write,
+            None if self.server.is_withheld(&request.name) => JobKind::Read,
+            None => {
+                let message = format!("Unknown tool: {}", escape_line(&short(&request.name)));
+                return Err(ErrorData::invalid_params(message, None));
+            }
         };
         #[cfg(feature = "conformance")]
         if conformance::has(&request.name) {
             return conformance::call(request, &cx).await;
         }
-        let hints = tool.annotations.as_ref();
-        let kind = match hints.and_then(|hints| hints.read_only_hint) {
-            Some(true) => JobKind::Read,
-            _ => JobKind::Write,
-        };
         let listener = cx.meta.get_progress_token().map(|token| ProgressListener {
             peer: cx.peer.clone(),
             token,
@@ -385,6 +394,12 @@ fn access(extensions: &Extensions) -> Option<&Access> {
 /// The token that an HTTP request was authorized with; `None` without tokens, and on stdio.
 fn owner(cx: &RequestContext<RoleServer>) -> Owner {
     access(&cx.extensions).map(|access| access.hash)
+}
+
+/// Whether a tool changes nothing, as it is published.
+fn reads_only(tool: &Tool) -> bool {
+    let hints = tool.annotations.as_ref();
+    hints.and_then(|hints| hints.read_only_hint) == Some(true)
 }
 
 /// Whether a request may write. Where tokens are required, a request without one may not, whatever

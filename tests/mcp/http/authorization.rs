@@ -31,9 +31,11 @@ fn foreign_origins_and_hosts_are_refused_and_local_ones_are_not() {
         &["harbour.kb", "--allow-origin", "https://app.example"],
     );
     let port = server.address.port();
+    let own = format!("http://localhost:{port}");
     for (more, expected) in [
         (vec![], 200),
-        (vec![("Origin", "http://localhost:3000")], 200),
+        (vec![("Origin", &*own)], 200),
+        (vec![("Origin", "http://localhost:3000")], 403),
         (vec![("Origin", "https://app.example")], 200),
         (vec![("Origin", "http://evil.example")], 403),
         (vec![("Origin", "null")], 403),
@@ -278,6 +280,11 @@ fn a_token_opens_the_door_and_nothing_like_it_does() {
     let upload = json!({"fileName": "a.md", "content": "# A\n\nText.\n"});
     let text = client(&reading).error("upload_document", upload.clone());
     assert!(text.starts_with("INDEX_READ_ONLY: "), "{text}");
+    let offers_writing = |token: &str| {
+        let tools = client(token).definitions().to_vec();
+        tools.iter().any(|tool| tool["name"] == "upload_document")
+    };
+    assert!(!offers_writing(&reading) && offers_writing(&writing));
     client(&writing).tool("upload_document", upload);
     // Revoking works at once.
     folder

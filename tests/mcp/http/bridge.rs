@@ -200,7 +200,14 @@ fn progress_and_cancellation_pass_through_the_bridge() {
     // A run is held once it has written the first document, and goes on when it is cancelled.
     let held = folder.join("held");
     let hold = [("KB_FAULT_HOLD", held.to_str().unwrap())];
-    let arguments = ["harbour.kb", "--allow-write", "--allow-root", "."];
+    // A server that follows the folder would index it before the client does.
+    let arguments = [
+        "harbour.kb",
+        "--allow-write",
+        "--allow-root",
+        ".",
+        "--no-watch",
+    ];
     let server = HttpServer::start_with(&folder, &arguments, &hold);
     for revision in ["2025-11-25", MODERN] {
         let _ = std::fs::remove_file(&held);

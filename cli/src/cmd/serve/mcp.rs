@@ -51,10 +51,12 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
 
 fn options(arguments: &McpArguments) -> Result<Options, Failure> {
     let note: Note = Arc::new(log);
-    let opened = arguments.watch.then(|| {
+    let opened = (arguments.allow_write && !arguments.no_watch).then(|| {
         let note = Arc::clone(&note);
         let allowed = allowed(&arguments.allow_root);
-        let follow: Opened = Arc::new(move |name, file| follow(name, file, &allowed, &note));
+        let with_sealed = arguments.watch;
+        let follow: Opened =
+            Arc::new(move |name, file| follow(name, file, &allowed, with_sealed, &note));
         follow
     });
     Ok(Options {
@@ -223,8 +225,13 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
             words.push(configured(&root)?);
         }
     }
-    if arguments.watch {
-        words.push("--watch".to_owned());
+    for (is_given, flag) in [
+        (arguments.watch, "--watch"),
+        (arguments.no_watch, "--no-watch"),
+    ] {
+        if is_given {
+            words.push(flag.to_owned());
+        }
     }
     if options.threads > 1 {
         words.extend(["--threads".to_owned(), options.threads.to_string()]);

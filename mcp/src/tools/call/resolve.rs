@@ -48,12 +48,12 @@ pub(in crate::tools) fn may_write(indexes: &Indexes, client_may: bool) -> Result
     match (indexes.allow_write(), client_may) {
         (true, true) => Ok(()),
         (false, _) => refused(
-            "this server does not write",
-            "Whoever runs it can start it with writing allowed",
+            "this server was started without --allow-write, so nothing can be added or changed",
+            "Whoever runs it can start it as: kb mcp FILE.kb --allow-write",
         ),
         (true, false) => refused(
             "this access token may only read",
-            "A token with write scope may write",
+            "A token made with `kb token create NAME --write` may write",
         ),
     }
 }

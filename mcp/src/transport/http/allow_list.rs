@@ -17,6 +17,9 @@ pub(super) struct AllowList {
     hosts: Vec<Authority>,
     /// Origins beside those of pages on this machine.
     origins: Vec<Origin>,
+    /// The port that pages on this machine must come from: that of the server. `None` allows all, where requests
+    /// need a token that other programs on this machine do not have.
+    own_port: Option<u16>,
 }
 
 /// The header of a request that is not allowed.
@@ -64,7 +67,14 @@ impl AllowList {
         Ok(AllowList {
             hosts: hosts.collect::<Result<_, String>>()?,
             origins: origins.collect::<Result<_, String>>()?,
+            own_port: None,
         })
+    }
+
+    /// The same, without pages on this machine that another server than that of `port` sent.
+    pub(super) fn of_port(mut self, port: u16) -> AllowList {
+        self.own_port = Some(port);
+        self
     }
 
     /// Checks host and origin of a request. Returns the origin if it was allowed by name: only such a
@@ -89,7 +99,7 @@ impl AllowList {
             let origin = origin.ok_or(Forbidden::Origin)?;
             if self.is_named(&origin) {
                 named = Some(header.clone());
-            } else if origin.scheme != "http" || !is_loopback(&origin.host) {
+            } else if !self.is_here(&origin) {
                 return Err(Forbidden::Origin);
             }
         }
@@ -106,6 +116,12 @@ impl AllowList {
                 })
         };
         is_loopback(host.host()) || self.hosts.iter().any(matches)
+    }
+
+    /// Whether it is a page on this machine that may send requests.
+    fn is_here(&self, origin: &Origin) -> bool {
+        let is_port = self.own_port.is_none() || origin.port == self.own_port;
+        origin.scheme == "http" && is_loopback(&origin.host) && is_port
     }
 
     fn is_named(&self, origin: &Origin) -> bool {
@@ -223,6 +239,26 @@ mod tests {
         assert!(!allows(&list, "kb.example", Some("http://app.example")));
         assert_eq!(AllowList::new(&[], &["app".to_owned()]).unwrap_err(), "app");
         assert_eq!(AllowList::new(&["a b".to_owned()], &[]).unwrap_err(), "a b");
+    }
+
+    #[test]
+    fn without_tokens_pages_of_other_ports_are_refused() {
+        let list = AllowList::new(&[], &["http://localhost:3000".to_owned()]);
+        let list = list.unwrap().of_port(8765);
+        for origin in [
+            "http://localhost:8765",
+            "http://127.0.0.1:8765",
+            "http://localhost:3000",
+        ] {
+            assert!(allows(&list, "localhost:8765", Some(origin)), "{origin}");
+        }
+        for origin in [
+            "http://localhost:3001",
+            "http://127.0.0.1",
+            "http://[::1]:9",
+        ] {
+            assert!(!allows(&list, "localhost:8765", Some(origin)), "{origin}");
+        }
     }
 
     #[test]

@@ -63,7 +63,10 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
         .local_addr()
         .map_err(failed(format!("listen on {}", http.address)))?;
     let tokens = tokens(http, address)?;
-    let allow_list = allow_list(http, address)?;
+    let mut allow_list = allow_list(http, address)?;
+    if tokens.is_none() {
+        allow_list = allow_list.of_port(address.port());
+    }
     let server = Server::new(options, Some(QueueLimit::shared(tokens.is_some())))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(NETWORK_THREADS)
