@@ -1,16 +1,23 @@
 //! The configuration with which a host starts this server, or connects to one. A host is a program with a model in it, as MCP
 //! calls it.
 
+mod error;
+mod install;
+mod json_file;
+mod places;
+mod toml_file;
+
 use std::fmt::Write as _;
+
+pub use error::InstallError;
+pub use install::{Change, install, uninstall};
+pub use places::{Folders, file_of_project};
 
 use kb_engine::escape::{escape_json, is_hidden};
 use serde_json::{Value, json};
 
-/// Name of the server in the configuration.
-const SERVER: &str = "kb";
-
-/// Where Claude Code reads servers from.
-const CLAUDE_FILE: &str = ".mcp.json in the folder of a project";
+/// Name of the server in the configuration, where none is given.
+pub const SERVER: &str = "kb";
 
 /// A program that starts servers, or connects to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,39 +102,45 @@ pub struct Snippet {
     pub text: String,
 }
 
-/// The configuration with which `host` starts the server.
-pub fn snippet(host: Host, launch: &Launch) -> Snippet {
-    let (command, arguments) = (&launch.command, &launch.arguments);
-    let server = json!({ "command": command, "args": arguments });
+/// A server as a host has it in its configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The object or table that servers are in.
+    pub(crate) key: &'static str,
+    /// The server.
+    pub(crate) server: Value,
+}
+
+/// The object or table of its configuration that `host` has servers in.
+pub(crate) fn key_of(host: Host) -> &'static str {
     match host {
-        Host::Claude => servers(CLAUDE_FILE, "mcpServers", server),
-        Host::Cursor => servers("~/.cursor/mcp.json", "mcpServers", server),
-        Host::Gemini => servers("~/.gemini/settings.json", "mcpServers", server),
-        Host::Zed => servers("~/.config/zed/settings.json", "context_servers", server),
-        Host::Vscode => {
-            let server = json!({ "type": "stdio", "command": command, "args": arguments });
-            servers(".vscode/mcp.json", "servers", server)
-        }
-        Host::Opencode => {
-            let command_line: Vec<&String> = std::iter::once(command).chain(arguments).collect();
-            let server = json!({ "type": "local", "command": command_line, "enabled": true });
-            servers("opencode.json", "mcp", server)
-        }
-        Host::Codex => {
-            let arguments: Vec<String> = arguments.iter().map(|it| toml_string(it)).collect();
-            let (command, arguments) = (toml_string(command), arguments.join(", "));
-            Snippet {
-                file: "~/.codex/config.toml",
-                text: format!(
-                    "[mcp_servers.{SERVER}]\ncommand = {command}\nargs = [{arguments}]\n"
-                ),
-            }
-        }
+        Host::Claude | Host::Cursor | Host::Gemini => "mcpServers",
+        Host::Zed => "context_servers",
+        Host::Vscode => "servers",
+        Host::Opencode => "mcp",
+        Host::Codex => "mcp_servers",
     }
 }
 
-/// The configuration with which `host` uses a running server.
-pub fn remote_snippet(host: Host, remote: &Remote) -> Snippet {
+/// The server with which `host` starts this program.
+pub fn entry(host: Host, launch: &Launch) -> Entry {
+    let (command, arguments) = (&launch.command, &launch.arguments);
+    let server = match host {
+        Host::Vscode => json!({ "type": "stdio", "command": command, "args": arguments }),
+        Host::Opencode => {
+            let command_line: Vec<&String> = std::iter::once(command).chain(arguments).collect();
+            json!({ "type": "local", "command": command_line, "enabled": true })
+        }
+        _ => json!({ "command": command, "args": arguments }),
+    };
+    Entry {
+        key: key_of(host),
+        server,
+    }
+}
+
+/// The server with which `host` uses a running server.
+pub fn remote_entry(host: Host, remote: &Remote) -> Entry {
     let url = &remote.url;
     // Every host has its own way to name a variable.
     let with_token = |mut server: Value, variable: String| {
@@ -141,49 +154,67 @@ pub fn remote_snippet(host: Host, remote: &Remote) -> Snippet {
     };
     let braced = || format!("${{{TOKEN_VARIABLE}}}");
     let of_env = || format!("${{env:{TOKEN_VARIABLE}}}");
-    match host {
-        Host::Claude => {
-            let server = with_token(json!({ "type": "http", "url": url }), braced());
-            servers(CLAUDE_FILE, "mcpServers", server)
-        }
-        Host::Cursor => {
-            let server = with_token(json!({ "url": url }), of_env());
-            servers("~/.cursor/mcp.json", "mcpServers", server)
-        }
-        Host::Gemini => {
-            let server = with_token(json!({ "httpUrl": url }), braced());
-            servers("~/.gemini/settings.json", "mcpServers", server)
-        }
+    let server = match host {
+        Host::Claude => with_token(json!({ "type": "http", "url": url }), braced()),
+        Host::Cursor => with_token(json!({ "url": url }), of_env()),
+        Host::Gemini => with_token(json!({ "httpUrl": url }), braced()),
         // It sends headers as they stand in its settings, so that the token would be there.
-        Host::Zed if remote.requires_token => snippet(host, &remote.bridge),
-        Host::Zed => {
-            let server = json!({ "url": url });
-            servers("~/.config/zed/settings.json", "context_servers", server)
-        }
-        Host::Vscode => {
-            let server = with_token(json!({ "type": "http", "url": url }), of_env());
-            servers(".vscode/mcp.json", "servers", server)
-        }
+        Host::Zed if remote.requires_token => return entry(host, &remote.bridge),
+        Host::Zed => json!({ "url": url }),
+        Host::Vscode => with_token(json!({ "type": "http", "url": url }), of_env()),
         Host::Opencode => {
             let server = json!({ "type": "remote", "url": url, "enabled": true });
-            let server = with_token(server, format!("{{env:{TOKEN_VARIABLE}}}"));
-            servers("opencode.json", "mcp", server)
+            with_token(server, format!("{{env:{TOKEN_VARIABLE}}}"))
         }
-        Host::Codex => {
-            let mut text = format!("[mcp_servers.{SERVER}]\nurl = {}\n", toml_string(url));
-            if remote.requires_token {
-                text.push_str(&format!("bearer_token_env_var = \"{TOKEN_VARIABLE}\"\n"));
-            }
-            let file = "~/.codex/config.toml";
-            Snippet { file, text }
+        Host::Codex if remote.requires_token => {
+            json!({ "url": url, "bearer_token_env_var": TOKEN_VARIABLE })
         }
+        Host::Codex => json!({ "url": url }),
+    };
+    Entry {
+        key: key_of(host),
+        server,
     }
 }
 
-fn servers(file: &'static str, key: &str, server: Value) -> Snippet {
-    let value = json!({ key: { SERVER: server } });
-    let text = escape_json(&format!("{value:#}\n")).into_owned();
+/// The configuration with this server in it.
+pub fn snippet(host: Host, name: &str, entry: &Entry) -> Snippet {
+    let Entry { key, server } = entry;
+    let file = match host {
+        Host::Claude => ".mcp.json in the folder of a project",
+        Host::Cursor => "~/.cursor/mcp.json",
+        Host::Gemini => "~/.gemini/settings.json",
+        Host::Zed => "~/.config/zed/settings.json",
+        Host::Vscode => ".vscode/mcp.json",
+        Host::Opencode => "opencode.json",
+        Host::Codex => "~/.codex/config.toml",
+    };
+    let text = if host == Host::Codex {
+        let mut text = format!("[{key}.{name}]\n");
+        for (field, value) in toml_fields(server) {
+            let value = match value {
+                Value::Array(items) => {
+                    let items = items.iter().filter_map(Value::as_str);
+                    let items: Vec<String> = items.map(toml_string).collect();
+                    format!("[{}]", items.join(", "))
+                }
+                other => toml_string(other.as_str().unwrap_or_default()),
+            };
+            // Writing to a String does not fail.
+            let _ = writeln!(text, "{field} = {value}");
+        }
+        text
+    } else {
+        let value = json!({ *key: { name: server } });
+        escape_json(&format!("{value:#}\n")).into_owned()
+    };
     Snippet { file, text }
+}
+
+/// The fields that a server has in TOML, in the order in which people write them.
+fn toml_fields(server: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
+    let fields = ["command", "args", "url", "bearer_token_env_var"].into_iter();
+    fields.filter_map(|field| Some((field, server.get(field)?)))
 }
 
 /// A basic string of TOML 1.0. Its escapes are those of JSON, with two differences: DEL must be escaped,
@@ -215,12 +246,20 @@ mod tests {
         }
     }
 
+    fn shown(host: Host, launch: &Launch) -> Snippet {
+        snippet(host, SERVER, &entry(host, launch))
+    }
+
+    fn remote_shown(host: Host, remote: &Remote) -> Snippet {
+        snippet(host, SERVER, &remote_entry(host, remote))
+    }
+
     #[test]
     fn every_host_but_codex_gets_json_with_the_command() {
         let launch = launch();
         let words = json!(launch.arguments);
         for host in Host::ALL.into_iter().filter(|host| *host != Host::Codex) {
-            let text = snippet(host, &launch).text;
+            let text = shown(host, &launch).text;
             assert!(!text.contains(['\u{7f}', '\u{9b}', '\u{e0041}']), "{text}");
             let value: Value = serde_json::from_str(&text).unwrap();
             let (key, command) = match host {
@@ -241,7 +280,7 @@ mod tests {
 
     #[test]
     fn codex_gets_escaped_toml() {
-        let text = snippet(Host::Codex, &launch()).text;
+        let text = shown(Host::Codex, &launch()).text;
         assert_eq!(
             text,
             "[mcp_servers.kb]\ncommand = \"C:\\\\kb \\\"1\\\".exe\"\nargs = [\"mcp\", \
@@ -264,7 +303,7 @@ mod tests {
             (Host::Vscode, "/servers/kb/url", "${env:KB_MCP_TOKEN}"),
             (Host::Opencode, "/mcp/kb/url", "{env:KB_MCP_TOKEN}"),
         ] {
-            let value: Value = serde_json::from_str(&remote_snippet(host, &remote).text).unwrap();
+            let value: Value = serde_json::from_str(&remote_shown(host, &remote).text).unwrap();
             assert_eq!(value.pointer(address), Some(&json!(url)), "{value}");
             let (server, _) = address.rsplit_once('/').unwrap();
             let headers = value.pointer(&format!("{server}/headers")).unwrap();
@@ -274,15 +313,15 @@ mod tests {
             );
         }
         assert_eq!(
-            remote_snippet(Host::Codex, &remote).text,
+            remote_shown(Host::Codex, &remote).text,
             format!("[mcp_servers.kb]\nurl = \"{url}\"\nbearer_token_env_var = \"KB_MCP_TOKEN\"\n")
         );
         // Zed would need the token in its settings.
-        let zed = remote_snippet(Host::Zed, &remote);
-        assert_eq!(zed, snippet(Host::Zed, &launch()));
+        let zed = remote_shown(Host::Zed, &remote);
+        assert_eq!(zed, shown(Host::Zed, &launch()));
         remote.requires_token = false;
         for host in Host::ALL {
-            let text = remote_snippet(host, &remote).text;
+            let text = remote_shown(host, &remote).text;
             assert!(text.contains(url) && !text.contains("TOKEN"), "{text}");
         }
     }

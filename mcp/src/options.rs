@@ -35,6 +35,10 @@ pub struct Options {
     pub allow_write: bool,
     /// Folders that `index_codebase` may read; empty: the working directory.
     pub allow_roots: Vec<PathBuf>,
+    /// Which tools are offered: `all`, `code`, `docs` or names, with commas between. `None`: all.
+    pub tools: Option<String>,
+    /// What comes before the name of each tool, so that it differs from those of other servers.
+    pub tool_prefix: Option<String>,
     /// Threads that one search may use, 1 to [`THREADS_LIMIT`](kb_engine::THREADS_LIMIT): see
     /// [`Request::threads`](kb_engine::Request::threads).
     pub threads: usize,

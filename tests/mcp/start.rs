@@ -1,5 +1,7 @@
 //! How a server is started, and what it says when it cannot.
 
+mod hosts;
+
 use serde_json::{Value, json};
 
 use super::client::{Carrier, Client};

@@ -112,13 +112,71 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// Print the configuration for HOST and exit
+    /// Offer these tools only: `code`, `docs`, `all`, or names of tools, with commas between
+    #[arg(long, value_name = "TOOLS", conflicts_with = "connect")]
+    pub(crate) tools: Option<String>,
+
+    /// Put NAME_ before the name of each tool, so that it differs from those of other servers
+    #[arg(long, value_name = "NAME", conflicts_with = "connect")]
+    pub(crate) tool_prefix: Option<String>,
+
+    /// Put this server into the configuration of HOST and exit
     ///
-    /// It makes that program start this server: with absolute paths, and with the other flags given
-    /// here. With --http it makes the program connect to that address, with the token that the
-    /// environment variable KB_MCP_TOKEN has then.
-    #[arg(long, value_name = "HOST", value_parser = hosts())]
+    /// It makes that program start this server: with absolute paths, and with the other flags given here.
+    /// Comments and other servers in the file stay as they are; a copy of the file is kept beside it.
+    /// With --http it makes the program connect to that address, with the token that the environment
+    /// variable KB_MCP_TOKEN has then.
+    #[arg(
+        long,
+        value_name = "HOST",
+        value_parser = hosts(),
+        conflicts_with_all = ["uninstall", "print_config"],
+        help_heading = "Hosts"
+    )]
+    pub(crate) install: Option<Host>,
+
+    /// Take this server out of the configuration of HOST and exit
+    #[arg(
+        long,
+        value_name = "HOST",
+        value_parser = hosts(),
+        conflicts_with_all = ["files", "print_config"],
+        help_heading = "Hosts"
+    )]
+    pub(crate) uninstall: Option<Host>,
+
+    /// With --install or --uninstall: the configuration of the project in this folder, not the user's
+    #[arg(long, help_heading = "Hosts")]
+    pub(crate) project: bool,
+
+    /// With --install or --uninstall: print what would change, and change nothing
+    #[arg(long, help_heading = "Hosts")]
+    pub(crate) dry_run: bool,
+
+    /// The name that the server has in the configuration
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = kb_mcp::hosts::SERVER,
+        value_parser = parse_server_name,
+        help_heading = "Hosts"
+    )]
+    pub(crate) server_name: String,
+
+    /// Print the configuration for HOST and exit
+    #[arg(long, value_name = "HOST", value_parser = hosts(), help_heading = "Hosts")]
     pub(crate) print_config: Option<Host>,
+}
+
+/// Parses the name of a server in a configuration.
+fn parse_server_name(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 40;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if (1..=LONGEST).contains(&text.len()) && text.chars().all(is_plain) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("expected 1 to {LONGEST} letters, digits, _ and -"))
+    }
 }
 
 /// Parses a number of threads.
@@ -141,7 +199,8 @@ Examples:
   kb mcp notes.kb --allow-write --allow-root ~/notes
   kb mcp notes.kb --http 127.0.0.1:8765
   kb mcp --connect http://127.0.0.1:8765/mcp
-  kb mcp notes.kb --print-config vscode > .vscode/mcp.json";
+  kb mcp notes.kb --install claude --project
+  kb mcp notes.kb --install vscode --dry-run";
 
 /// Create, list and revoke access tokens for `kb mcp --http`
 ///

@@ -352,6 +352,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };

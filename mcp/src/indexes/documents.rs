@@ -346,6 +346,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -436,6 +438,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -468,6 +472,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::commit_watcher::CommitWatcher;
 use super::executor::{Executor, QueueLimit};
-use crate::definitions;
+use crate::definitions::{self, Offer};
 use crate::indexes::Indexes;
 use crate::options::{Note, Options, StartError};
 use crate::tools;
@@ -24,6 +24,8 @@ pub(super) struct Server {
     pub(super) commits: CommitWatcher,
     /// Capabilities, name, version and instructions, as `initialize` and `server/discover` send them.
     pub(super) info: ServerConfig,
+    /// Which tools there are, and under which names.
+    pub(super) offer: Offer,
     /// As advertised, sorted by name.
     pub(super) tools: Vec<Tool>,
     /// Cancelled when the server shuts down; subscriptions end then.
@@ -36,8 +38,13 @@ impl Server {
         options: &Options,
         queue: Option<QueueLimit>,
     ) -> Result<Arc<Server>, StartError> {
+        let offer = Offer::parse(options.tools.as_deref(), options.tool_prefix.as_deref());
+        let offer = offer.map_err(|message| StartError::Usage {
+            message,
+            hint: None,
+        })?;
         let indexes = Indexes::open(options)?;
-        let definitions = definitions::definitions(options.allow_write).into_iter();
+        let definitions = definitions::offered(options.allow_write, &offer).into_iter();
         let mut tools: Vec<Tool> = definitions
             .filter_map(|definition| serde_json::from_value(Value::Object(definition)).ok())
             .collect();
@@ -56,12 +63,13 @@ impl Server {
         let capabilities = with_logging(capabilities);
         let info = ServerConfig::new(capabilities)
             .with_server_info(implementation())
-            .with_instructions(definitions::instructions(options.allow_write));
+            .with_instructions(definitions::instructions(options.allow_write, &offer));
         Ok(Arc::new(Server {
             commits: CommitWatcher::new(&indexes),
             indexes,
             executor: Executor::new(queue),
             info,
+            offer,
             tools,
             shutdown: CancellationToken::new(),
         }))
@@ -85,7 +93,8 @@ impl Server {
     /// Whether it is a tool that this server does not offer because it does not write. Calling it is an error
     /// that says so.
     pub(super) fn is_withheld(&self, name: &str) -> bool {
-        !self.indexes.allow_write() && tools::is_writing(name)
+        let name = self.offer.name_of(name);
+        !self.indexes.allow_write() && name.is_some_and(tools::is_writing)
     }
 
     pub(super) fn tool(&self, name: &str) -> Option<&Tool> {

@@ -154,21 +154,26 @@ impl ServerHandler for Session {
         let may_write = may_write(self.requires_token, access(&cx.extensions));
         let indexes = Arc::clone(&self.server.indexes);
         let arguments = request.arguments.unwrap_or_default();
-        let name = request.name;
+        let offer = self.server.offer.clone();
+        let name = offer.name_of(&request.name).unwrap_or_default().to_owned();
         let guard = RequestGuard::of_request(&cx);
         let job = move |cancel: &Arc<_>, progress: &(dyn Fn(u64, u64) + Sync)| {
             // The job may outlive the request, and holds the memory of its arguments until it ends.
             let _guard = guard;
             #[cfg(feature = "testing")]
             fault(&name);
-            tools::dispatch(Call {
+            let response = tools::dispatch(Call {
                 indexes: &indexes,
                 name: &name,
                 arguments,
                 may_write,
                 cancel,
                 progress,
-            })
+            });
+            match response {
+                Ok(response) => Ok(offer.rename_response(response)),
+                Err(error) => Err(offer.rename_error(error)),
+            }
         };
         let executor = &self.server.executor;
         let done = executor.run(kind, owner(&cx), &cx.ct, listener, job);
@@ -206,6 +211,7 @@ impl ServerHandler for Session {
         let arguments = request.arguments.unwrap_or_default();
         let (text, description) =
             content::prompt(&request.name, &arguments).map_err(to_error_data)?;
+        let text = self.server.offer.rename(&text).into_owned();
         let message = PromptMessage::new_text(Role::User, text);
         let mut result = GetPromptResult::new(vec![message]).with_description(description);
         add_server_info(&mut result.meta);

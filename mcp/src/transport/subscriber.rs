@@ -157,6 +157,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };
@@ -225,6 +227,8 @@ mod tests {
             allow_write: false,
             allow_roots: Vec::new(),
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: Arc::new(|_| ()),
             opened: None,
         };

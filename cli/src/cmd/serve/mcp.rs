@@ -1,11 +1,16 @@
 //! `kb mcp`: other programs ask the files, or a server that runs elsewhere.
 
+mod configure;
+
 use std::ffi::OsStr;
+use std::io::IsTerminal as _;
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kb_mcp::hosts::{Host, Launch, Remote, Snippet, TOKEN_VARIABLE, remote_snippet, snippet};
+use kb_mcp::hosts::{
+    Entry, Host, Launch, Remote, Snippet, TOKEN_VARIABLE, entry, remote_entry, snippet,
+};
 use kb_mcp::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
 
 use crate::args::McpArguments;
@@ -17,15 +22,28 @@ use crate::output::format::shell_word;
 use crate::output::{Output, log};
 use crate::watch::serve::follow;
 
+/// What a person sees who starts the server in a terminal.
+const WAITING: &str = "waiting for an MCP client on stdin; Ctrl-D ends this. A host starts the command itself: \
+    add --install HOST (claude, cursor, vscode, codex, gemini, zed, opencode) to put it into the host's configuration";
+
 pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
-    if let Some(url) = &arguments.connect {
-        return match arguments.print_config {
-            Some(host) => print_snippet(&snippet(host, &bridge(url, arguments)?), output),
-            None => connect(url, arguments),
-        };
+    if let Some(host) = arguments.uninstall {
+        return configure::uninstall(host, arguments, output);
+    }
+    if arguments.install.is_none() && (arguments.project || arguments.dry_run) {
+        let message = "--project and --dry-run go with --install or --uninstall".to_owned();
+        return Err(Failure::usage(message, None));
+    }
+    if let Some(host) = arguments.install {
+        let entry = configured_entry(host, arguments)?;
+        return configure::install(host, &entry, arguments, output);
     }
     if let Some(host) = arguments.print_config {
-        return print_config(host, arguments, output);
+        let entry = configured_entry(host, arguments)?;
+        return print_snippet(&snippet(host, &arguments.server_name, &entry), output);
+    }
+    if let Some(url) = &arguments.connect {
+        return connect(url, arguments);
     }
     let options = options(arguments)?;
     if arguments.files.is_empty() {
@@ -44,7 +62,12 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
             };
             kb_mcp::serve_http(&options, &http).map_err(explain)?;
         }
-        None => kb_mcp::serve_stdio(&options).map_err(explain)?,
+        None => {
+            if std::io::stdin().is_terminal() {
+                log(WAITING);
+            }
+            kb_mcp::serve_stdio(&options).map_err(explain)?;
+        }
     }
     Ok(ended())
 }
@@ -64,6 +87,8 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
         files: files(arguments)?,
         allow_write: arguments.allow_write,
         allow_roots: arguments.allow_root.clone(),
+        tools: arguments.tools.clone(),
+        tool_prefix: arguments.tool_prefix.clone(),
         threads: arguments.threads,
         note,
     })
@@ -80,14 +105,14 @@ fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-fn print_config(
-    host: Host,
-    arguments: &McpArguments,
-    output: &mut Output,
-) -> Result<Exit, Failure> {
+/// The server as `host` has it in its configuration.
+fn configured_entry(host: Host, arguments: &McpArguments) -> Result<Entry, Failure> {
+    if let Some(url) = &arguments.connect {
+        return Ok(entry(host, &bridge(url, arguments)?));
+    }
     let Some(address) = &arguments.http else {
         let launch = launch(launch_arguments(arguments, &options(arguments)?)?)?;
-        return print_snippet(&snippet(host, &launch), output);
+        return Ok(entry(host, &launch));
     };
     let (url, is_public) = url_of(address, arguments)?;
     let remote = Remote {
@@ -95,13 +120,16 @@ fn print_config(
         url,
         requires_token: is_public || arguments.tokens.is_some(),
     };
-    print_snippet(&remote_snippet(host, &remote), output)
+    Ok(remote_entry(host, &remote))
 }
 
 fn print_snippet(snippet: &Snippet, output: &mut Output) -> Result<Exit, Failure> {
     output.write(&snippet.text)?;
     output.flush()?;
-    output.hint(&format!("this belongs in {}", snippet.file));
+    output.hint(&format!(
+        "this belongs in {}; --install merges it into that file",
+        snippet.file
+    ));
     Ok(Exit::Found)
 }
 
@@ -231,6 +259,14 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
     ] {
         if is_given {
             words.push(flag.to_owned());
+        }
+    }
+    for (flag, value) in [
+        ("--tools", &options.tools),
+        ("--tool-prefix", &options.tool_prefix),
+    ] {
+        if let Some(value) = value {
+            words.extend([flag.to_owned(), value.clone()]);
         }
     }
     if options.threads > 1 {

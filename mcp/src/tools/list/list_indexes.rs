@@ -258,6 +258,8 @@ mod tests {
             allow_write,
             allow_roots: vec![fixture.path().join("gone")],
             threads: 1,
+            tools: None,
+            tool_prefix: None,
             note: std::sync::Arc::new(|_| {}),
             opened: None,
         };

@@ -169,6 +169,8 @@ fn opened(
         files,
         allow_write,
         allow_roots: vec![folder.path().to_path_buf()],
+        tools: None,
+        tool_prefix: None,
         threads,
         note: Arc::new(|_| {}),
         opened: None,

@@ -32,6 +32,8 @@ fn server_and_middleware(
         allow_write: false,
         allow_roots: Vec::new(),
         threads: 1,
+        tools: None,
+        tool_prefix: None,
         note: Arc::new(|_| ()),
         opened: None,
     };
