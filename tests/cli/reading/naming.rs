@@ -47,6 +47,23 @@ fn the_path_of_an_indexed_file_names_its_document() {
         .current_dir(below)
         .args(["get", "-f", "../../../p.kb", "../notes.md"]);
     assert!(run(&mut command).expect(0).stdout.starts_with("# Notes"));
+    let listed = |here: &str, name: &str| {
+        let mut command = folder.command();
+        command.current_dir(folder.join(here));
+        command
+            .args(["ls", "-f"])
+            .arg(folder.join("p.kb"))
+            .arg(name);
+        run(&mut command).expect(0).stdout
+    };
+    let log = "log/Tide Table.md\nlog/notes.md\n";
+    assert_eq!(listed("disk/cove/src", "../log"), log);
+    assert_eq!(listed("disk", "./cove/log"), log);
+    assert_eq!(
+        listed("disk/cove/src", "./log/"),
+        log,
+        "a folder of the file"
+    );
 }
 
 #[test]

@@ -13,12 +13,12 @@ use crate::output::passage::width;
 
 pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
-    // `kb ls .` and `kb ls docs/` are what a shell and its completion write.
+    // `kb ls .` and `kb ls docs/` are what a shell and its completion write. The engine reads `./docs`, of the file or
+    // of the current folder.
     let folder = arguments
         .folder
         .as_deref()
         .map(|folder| folder.trim_end_matches('/'));
-    let folder = folder.map(|folder| folder.strip_prefix("./").unwrap_or(folder));
     let folder = folder.filter(|folder| !folder.is_empty() && *folder != ".");
     let page = arguments.page.page();
     if arguments.skipped {
