@@ -234,7 +234,7 @@ fn refuse_folder(
 }
 
 /// Names of the .kb files in a folder, sorted; a folder that cannot be read has none.
-fn kb_names(folder: &Path) -> Vec<OsString> {
+pub(crate) fn kb_names(folder: &Path) -> Vec<OsString> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };

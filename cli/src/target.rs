@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use kb_engine::{Error, Kb, SimilarRoot};
+use kb_engine::{Error, FolderRelation, Kb, SimilarRoot};
 
 use crate::args::TargetArguments;
 use crate::failure::Failure;
-use crate::locate::holding;
+use crate::locate::{holding, kb_names};
 use crate::output::format::shell_word;
 
 /// A verb that makes a file from folders, and its file.
@@ -46,7 +46,7 @@ impl<'a> Target<'a> {
                 let error = Error::PathNotFound { path: path.clone() };
                 return Err(Failure::from_engine(error, verb, Path::new("")));
             }
-            (None, [_]) => match holder.or_else(|| default_name(paths).map(PathBuf::from)) {
+            (None, [_]) => match holder.or_else(|| default_file(paths)) {
                 Some(file) => file,
                 None => {
                     let message = "this folder has no name to call the file by";
@@ -186,6 +186,35 @@ pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
     let own = name(target);
     let stem = own.strip_suffix(".kb").unwrap_or(&own);
     path.parent() == target.parent() && name(path) == format!(".{stem}.kb.tmp")
+}
+
+/// The file named after the only path; where there is none, one that was made from it.
+fn default_file(paths: &[PathBuf]) -> Option<PathBuf> {
+    let named = default_name(paths).map(PathBuf::from)?;
+    if named.exists() {
+        return Some(named);
+    }
+    file_of(paths).or(Some(named))
+}
+
+/// The .kb of the current folder that was made from the only path, or from a folder around it: after a folder is
+/// renamed its file has the old name. Of several the one that changed last, a file that is not sealed first.
+fn file_of(paths: &[PathBuf]) -> Option<PathBuf> {
+    let path = paths.first()?.canonicalize().ok()?;
+    let folder = if path.is_dir() {
+        path.as_path()
+    } else {
+        path.parent()?
+    };
+    let made_from = |name: OsString| {
+        let kb = Kb::open(&name).ok()?;
+        let relation = kb.relation_of(folder).ok()?;
+        let info = kb.info().ok()?;
+        matches!(relation, FolderRelation::Root | FolderRelation::InsideRoot)
+            .then_some(((info.content_root.is_none(), info.updated_ms), name))
+    };
+    let files = kb_names(Path::new(".")).into_iter().filter_map(made_from);
+    files.max().map(|(_, name)| PathBuf::from(name))
 }
 
 /// `<folder name>.kb`, or the name of a file with that ending.

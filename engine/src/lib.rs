@@ -99,7 +99,9 @@ pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
 pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
-pub use ingest::report::{FolderRelation, MissedRecall, Report, SimilarRoot, Skipped, Unparsed};
+pub use ingest::report::{
+    EmptiedFolder, FolderRelation, MissedRecall, MovedRoot, Report, SimilarRoot, Skipped, Unparsed,
+};
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
     ImportReport, NewVectors, SealOptions, SealReport, SourceInfo, VectorTarget, document_of,

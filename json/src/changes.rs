@@ -63,6 +63,20 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
             .field("root", &*similar.root)
             .field("compared", similar.compared)
             .field("same", similar.same)
+            .field("is_gone", similar.is_gone)
+    });
+    let moved_roots = report.moved_roots.iter().map(|moved| {
+        Object::new()
+            .field("from", &*moved.from)
+            .field("folder", moved.folder.display().to_string())
+            .field("prefix", &*moved.prefix)
+            .field("compared", moved.compared)
+            .field("same", moved.same)
+    });
+    let emptied_folders = report.emptied_folders.iter().map(|emptied| {
+        Object::new()
+            .field("folder", emptied.folder.display().to_string())
+            .field("documents", emptied.documents)
     });
     let object = Object::new()
         .field("file", file)
@@ -77,6 +91,8 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
         .objects("skipped", skipped.collect())
         .objects("unparsed", unparsed.collect())
         .objects("similar_roots", similar_roots.collect())
+        .objects("moved_roots", moved_roots.collect())
+        .objects("emptied_folders", emptied_folders.collect())
         .field("source_bytes", report.source_bytes)
         .field("text_bytes", report.text_bytes)
         .field("file_bytes", file_bytes)

@@ -102,7 +102,9 @@ pub(crate) struct IndexArguments {
 
     /// Remove the documents of folders that have no files left
     ///
-    /// Without this flag such a folder is an error: it may be a disk that is not mounted.
+    /// A PATH without files is an error, and an empty folder below a PATH keeps its documents, with exit status 2: it
+    /// may be a disk that is not mounted. This flag removes these documents. Those of single files, and of folders that
+    /// are gone, are removed without it.
     #[arg(long)]
     pub(crate) prune: bool,
 
@@ -110,7 +112,8 @@ pub(crate) struct IndexArguments {
     ///
     /// A sealed file knows its folders by name only. A folder of that name is taken for the root when
     /// more than half of a sample of its files are there unchanged; otherwise it becomes a root of its
-    /// own and this flag says that it is the same. `kb info` lists the roots: name one by its prefix,
+    /// own and this flag says that it is the same. A root whose folder is gone is recognised in the same way, whatever
+    /// the new folder is called. `kb info` lists the roots: name one by its prefix,
     /// by its folder, or exactly by `PREFIX/` (`.` is the root without a prefix). One PATH only.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) root: Option<String>,
@@ -185,7 +188,8 @@ pub(crate) struct TargetArguments {
 
     /// The file to write [default: ./<folder name>.kb]
     ///
-    /// Needed when several PATHs are given.
+    /// Needed when several PATHs are given. Where there is no file of that name, but the current folder has a .kb
+    /// that was made from PATH or from a folder around it, that one is brought up to date.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }

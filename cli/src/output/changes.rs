@@ -1,9 +1,9 @@
 //! What an index run changed, or would change, in lines.
 
-use kb_engine::{Report, SimilarRoot};
+use kb_engine::{EmptiedFolder, MovedRoot, Report, SimilarRoot};
 use kb_json::{ChangeKind, changed_documents};
 
-use crate::output::format::count;
+use crate::output::format::{count, plural};
 
 /// Paths that are listed unless all are asked for.
 const SHOWN_PATHS: usize = 20;
@@ -50,16 +50,48 @@ fn sign(kind: ChangeKind) -> char {
     }
 }
 
-/// What is told of a folder that was not taken for the root whose name it has.
+/// The message about a folder that was not taken for a root that it may be.
 pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
+    let why = if similar.is_gone {
+        format!("the folder of root {} is gone", similar.root)
+    } else {
+        format!("it has the name of root {}", similar.root)
+    };
     format!(
-        "{} counts as a new root, {}/: it has the name of root {}, but {} of {} sampled files of that \
-         root are in it unchanged",
+        "{} counts as a new root, {}/: {why}, but {} of {} sampled files of that root are in it unchanged",
         similar.folder.display(),
         similar.prefix,
-        similar.root,
         count(u64::from(similar.same)),
         count(u64::from(similar.compared)),
+    )
+}
+
+/// The message about a root that was recognised in another folder.
+pub(crate) fn moved_root(moved: &MovedRoot) -> String {
+    let root = match moved.prefix.as_str() {
+        "" => "the root".to_owned(),
+        prefix => format!("root {prefix}/"),
+    };
+    format!(
+        "{root} moved: {} is gone, and {} of {} sampled files of it are unchanged in {}",
+        moved.from,
+        count(u64::from(moved.same)),
+        count(u64::from(moved.compared)),
+        moved.folder.display(),
+    )
+}
+
+/// The message about an empty folder whose documents stay.
+pub(crate) fn emptied_folder(emptied: &EmptiedFolder) -> String {
+    let documents = plural(emptied.documents, "document");
+    let stay = if emptied.documents == 1 {
+        "stays"
+    } else {
+        "stay"
+    };
+    format!(
+        "{} is empty; the {documents} from it {stay} in the file",
+        emptied.folder.display()
     )
 }
 

@@ -81,6 +81,8 @@ pub(crate) struct Follower<L> {
     has_file: bool,
     /// The last warning, so that it is given once.
     last_error: Option<String>,
+    /// Empty folders that a warning named.
+    reported_empty: Vec<PathBuf>,
 }
 
 impl<L: Listener> Follower<L> {
@@ -104,6 +106,7 @@ impl<L: Listener> Follower<L> {
             has_run: false,
             has_file: false,
             last_error: None,
+            reported_empty: Vec::new(),
         }
     }
 
@@ -196,6 +199,11 @@ impl<L: Listener> Follower<L> {
                     for path in &mut self.watch.watched {
                         path.reported_gone &= !paths.contains(&path.given);
                     }
+                    for moved in &report.moved_roots {
+                        let told = crate::output::changes::moved_root(moved);
+                        self.listener.warning(&told);
+                    }
+                    self.warn_of_emptied(&report);
                     for similar in &report.similar_roots {
                         let told = crate::output::changes::similar_root(similar);
                         self.listener.warning(&format!(
@@ -250,6 +258,21 @@ impl<L: Listener> Follower<L> {
             }
         }
         Ok(RunOutcome::Retry)
+    }
+
+    /// Warns of each empty folder once, until it has files again.
+    fn warn_of_emptied(&mut self, report: &Report) {
+        let emptied = report.emptied_folders.iter();
+        let emptied: Vec<PathBuf> = emptied.map(|emptied| emptied.folder.clone()).collect();
+        for folder in &report.emptied_folders {
+            if !self.reported_empty.contains(&folder.folder) {
+                let told = crate::output::changes::emptied_folder(folder);
+                self.listener.warning(&format!(
+                    "{told}: is it mounted? `kb index --prune` removes its documents"
+                ));
+            }
+        }
+        self.reported_empty = emptied;
     }
 
     fn is_watched(&self, folder: &Path) -> bool {

@@ -37,8 +37,8 @@ pub struct Unparsed {
     pub reason: String,
 }
 
-/// A folder that has the name of a root of a sealed file, but not enough of its content to be taken
-/// for it: it became a root of its own, and no document of the other root was touched.
+/// A folder that may be a root of the file, but has not enough of its content to be taken for it: it
+/// became a root of its own, and no document of the other root was touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimilarRoot {
@@ -52,6 +52,36 @@ pub struct SimilarRoot {
     pub compared: u32,
     /// How many of these are in the folder with the same content.
     pub same: u32,
+    /// Whether the folder of that root is gone. Otherwise the file is sealed and the two have one name.
+    pub is_gone: bool,
+}
+
+/// A root whose folder is gone, and that a folder given to the run has most of the content of: it is
+/// that root now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MovedRoot {
+    /// The folder that is gone, as [`crate::Info::roots`] had it.
+    pub from: String,
+    /// The folder now.
+    pub folder: PathBuf,
+    /// First part of the paths of its documents, which stays; empty: none.
+    pub prefix: String,
+    /// Documents of the root that were compared with files of the folder, spread over all of them.
+    pub compared: u32,
+    /// How many of these are in the folder with the same content.
+    pub same: u32,
+}
+
+/// A folder below a root that has nothing in it, though the file has documents from it: they stay, as the
+/// folder may be where a disk is mounted at other times.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmptiedFolder {
+    /// The folder on disk.
+    pub folder: PathBuf,
+    /// Documents that the file has from it.
+    pub documents: u64,
 }
 
 /// What a folder is to a .kb.
@@ -107,6 +137,10 @@ pub struct Report {
     pub unparsed: Vec<Unparsed>,
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
+    /// Roots that were recognised in another folder.
+    pub moved_roots: Vec<MovedRoot>,
+    /// Empty folders whose documents were kept.
+    pub emptied_folders: Vec<EmptiedFolder>,
     /// The embedding model that made the vectors before this run, where it was another one: every
     /// document was embedded again, or would be by a run that is only checked.
     pub model_before: Option<String>,

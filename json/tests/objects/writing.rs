@@ -14,7 +14,7 @@ fn a_run_tells_what_it_changed_and_left_out() {
     let fields = |changes: &str, skipped: &str| {
         format!(
             "{{file documents chunks added updated removed unchanged {changes} skipped{skipped} unparsed
-            similar_roots source_bytes text_bytes file_bytes model_before lost_columns missed_recall seconds}}"
+            similar_roots moved_roots emptied_folders source_bytes text_bytes file_bytes model_before lost_columns missed_recall seconds}}"
         )
     };
     let left_out = "[{path reason}]";
@@ -84,6 +84,6 @@ fn a_folder_that_is_like_a_root_of_a_sealed_file_is_told() {
     let report = index(&example.file, &other);
     let object = kb_json::index_report("a.kb", 1, &report, false);
     let shape = crate::shape::shape(&object);
-    let fields = "similar_roots[{folder prefix root compared same}]";
+    let fields = "similar_roots[{folder prefix root compared same is_gone}]";
     assert!(shape.contains(fields), "{shape}");
 }

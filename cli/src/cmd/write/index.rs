@@ -79,13 +79,27 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     } else if !arguments.quiet {
         show_report(&target.file, file_bytes, &report, arguments.verbose, output)?;
     }
+    if let Some(missed) = &report.missed_recall {
+        output.warning(&missed_recall(missed));
+    }
     Ok(match &report.missed_recall {
-        Some(missed) => {
-            output.warning(&missed_recall(missed));
-            Exit::Nothing
-        }
+        _ if warn_of_emptied(&report, output) => Exit::Error,
+        Some(_) => Exit::Nothing,
         None => Exit::Found,
     })
+}
+
+/// Says which folders are empty whose documents were kept. True when there are some: then the file is not what its
+/// folders hold.
+fn warn_of_emptied(report: &Report, output: &mut Output) -> bool {
+    for emptied in &report.emptied_folders {
+        output.warning(&changes::emptied_folder(emptied));
+    }
+    let any = !report.emptied_folders.is_empty();
+    if any {
+        output.hint("is it mounted? --prune removes its documents");
+    }
+    any
 }
 
 /// Says which columns of vectors a file lost that was written anew.
@@ -158,14 +172,18 @@ fn check(
         ));
         output.hint("`kb index` without --check embeds all documents again");
     }
-    Ok(if report.model_before.is_some() || report.has_changes() {
+    let has_emptied = warn_of_emptied(&report, output);
+    Ok(if has_emptied {
+        Exit::Error
+    } else if report.model_before.is_some() || report.has_changes() {
         Exit::Nothing
     } else {
         Exit::Found
     })
 }
 
-/// Says which folders might be a root of the file and were not taken for it, and what to do then.
+/// Says which roots were recognised in other folders, and which folders might be a root of the file and were not
+/// taken for it, with what to do then.
 fn note_similar_roots(
     arguments: &IndexArguments,
     target: &Target<'_>,
@@ -174,6 +192,9 @@ fn note_similar_roots(
 ) {
     if arguments.quiet {
         return;
+    }
+    for moved in &report.moved_roots {
+        output.note(&changes::moved_root(moved));
     }
     for similar in &report.similar_roots {
         output.warning(&changes::similar_root(similar));

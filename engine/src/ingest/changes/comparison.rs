@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::options::IndexOptions;
-use crate::ingest::report::Skipped;
+use crate::ingest::report::{EmptiedFolder, Skipped};
 use crate::ingest::roots::root::Root;
 use crate::ingest::secrets;
 use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
@@ -118,6 +118,8 @@ pub struct Tally {
     pub skipped: Vec<Skipped>,
     /// Path of the first document whose file could not be looked at.
     pub unread: Option<String>,
+    /// Folders that are empty, though the file has documents from them, which stay.
+    pub emptied: Vec<EmptiedFolder>,
 }
 
 impl Tally {
@@ -169,6 +171,8 @@ pub struct Comparison<'s, W = Walk<'s>> {
     coverage: Coverage,
     /// Document paths that could not be looked at.
     unread: BTreeSet<String>,
+    /// Folders that have nothing in them, by document path.
+    empty: BTreeMap<String, EmptiedFolder>,
     /// What the walk left out, with what it said otherwise.
     walk_skipped: Vec<Skipped>,
     /// What the walk left out, by path.
@@ -236,6 +240,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             left_out: Rows::new(sides.base, left_out),
             coverage,
             unread: BTreeSet::new(),
+            empty: BTreeMap::new(),
             walk_skipped: Vec::new(),
             left_out_now: BTreeMap::new(),
             unread_records: BTreeMap::new(),
@@ -265,6 +270,13 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
                 WalkItem::Unread(path) => {
                     self.coverage.note_unread(&path);
                     self.unread.insert(path);
+                }
+                WalkItem::Empty(path, folder) => {
+                    let emptied = EmptiedFolder {
+                        folder,
+                        documents: 0,
+                    };
+                    self.empty.insert(path, emptied);
                 }
                 WalkItem::File(file) => {
                     self.coverage.note_file(file.root, &file.document_path);
@@ -499,7 +511,23 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             self.tally.unread.get_or_insert(document.path);
             return Ok(None);
         }
+        if !self.prune
+            && let Some(emptied) = self.emptied_above(&document.path)
+        {
+            emptied.documents += 1;
+            self.tally.unchanged += 1;
+            self.kept.insert(document.path.clone());
+            let preserved = self.sides.is_rebuild.then_some(Change::Preserve(document));
+            return Ok(preserved);
+        }
         Ok(Some(Change::Remove(document.path, document.id)))
+    }
+
+    /// The empty folder that a path lies in. Whoever deletes files deletes their folder too, or leaves some: an
+    /// empty one may be where a disk is mounted at other times.
+    fn emptied_above(&mut self, path: &str) -> Option<&mut EmptiedFolder> {
+        let above = ancestors(path).find(|above| self.empty.contains_key(*above))?;
+        self.empty.get_mut(above)
     }
 
     /// Whether a path or a folder that it lies in could not be looked at.
@@ -526,6 +554,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         skipped.dedup();
         skipped.append(&mut self.tally.skipped);
         self.tally.skipped = skipped;
+        let emptied = self.empty.into_values();
+        self.tally.emptied = emptied.filter(|folder| folder.documents > 0).collect();
         Ok(self.tally)
     }
 }

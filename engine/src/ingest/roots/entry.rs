@@ -39,6 +39,18 @@ impl Entry {
         self.has_folder() && self.record.source == escaped(folder.as_os_str())
     }
 
+    /// Whether its folder is known and no longer there. An escaped name is not the one on disk, and a
+    /// share of another machine may take minutes.
+    pub(super) fn is_gone(&self) -> bool {
+        use std::io::ErrorKind::{NotADirectory, NotFound};
+        let source = &self.record.source;
+        self.has_folder()
+            && !source.contains("\\x")
+            && !source.starts_with(r"\\")
+            && std::fs::symlink_metadata(source)
+                .is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
+    }
+
     /// The name of its folder.
     pub(super) fn folder_name(&self) -> &str {
         let parts = self.record.source.rsplit(['/', '\\']);

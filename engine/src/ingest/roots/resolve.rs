@@ -24,8 +24,9 @@ pub struct StoredRoots<'a> {
     pub is_path_prefix: Option<&'a IsPathPrefix<'a>>,
 }
 
-/// Resolves what a person gave. `samples` is asked only of the roots of a sealed file: of one that has
-/// the name of a given folder, and of those that may lie inside what is asked.
+/// Resolves what a person gave. `samples` is asked only of roots whose folders are not known, as in a sealed
+/// file, and of those whose folders are gone: of one that has the name of a given folder, and of those that
+/// may lie inside what is asked; where the folders are gone, of all.
 ///
 /// # Errors
 /// [`Error::PathNotFound`] for a path that does not exist; [`Error::Io`] for one that cannot be
@@ -50,6 +51,8 @@ pub(crate) fn resolve(
         next_root: stored.next_root,
         samples,
         similar: Vec::new(),
+        moved: Vec::new(),
+        within: options.within,
     };
     if let Some(name) = options.root {
         table.claim(paths, name, options)?;
@@ -134,6 +137,8 @@ pub(crate) fn relocate(
         next_root: 0,
         samples,
         similar: Vec::new(),
+        moved: Vec::new(),
+        within: None,
     };
     table.locate_nested(stored.is_path_prefix, reporter)?;
     Ok(table.finish())
@@ -154,11 +159,13 @@ pub fn relation(
         next_root: 0,
         samples,
         similar: Vec::new(),
+        moved: Vec::new(),
+        within: None,
     };
     let found = table.position_of(folder)?;
     let mut placed = table.entries.iter().filter(|entry| entry.has_folder());
     Ok(match found {
-        Match::Root(_) => FolderRelation::Root,
+        Match::Root(_) | Match::Moved(..) => FolderRelation::Root,
         Match::Similar(_) if placed.any(|entry| folder.starts_with(&entry.folder)) => {
             FolderRelation::InsideRoot
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::error::{Error, Result};
-use crate::ingest::report::SimilarRoot;
+use crate::ingest::report::{MovedRoot, SimilarRoot};
 use crate::ingest::roots::agreement::{Agreement, Sample};
 use crate::ingest::roots::entry::Entry;
 use crate::ingest::roots::given_path::{GivenPath, ResolveOptions};
@@ -34,6 +34,8 @@ pub struct Resolved {
     pub next_root: u32,
     /// Folders that became new roots and might be others.
     pub similar: Vec<SimilarRoot>,
+    /// Roots that were recognised in another folder.
+    pub moved: Vec<MovedRoot>,
 }
 
 pub(super) struct Table<'k, 's> {
@@ -42,13 +44,20 @@ pub(super) struct Table<'k, 's> {
     pub(super) samples: &'k mut Samples<'s>,
     /// New entries, each with one that it might be.
     pub(super) similar: Vec<(usize, usize, Agreement)>,
+    /// Roots that were recognised in another folder.
+    pub(super) moved: Vec<MovedRoot>,
+    /// The folders that a root must lie in to be recognised elsewhere: see [`ResolveOptions::within`].
+    pub(super) within: Option<&'k [PathBuf]>,
 }
 
 /// Which root a folder is.
 pub(super) enum Match {
     /// The entry at this position.
     Root(usize),
-    /// None of them for certain. These have its name.
+    /// The entry at this position, whose own folder is gone, by its content.
+    Moved(usize, Agreement),
+    /// None of them for certain. These have its name, or something of their content where their own
+    /// folders are gone.
     Similar(Vec<(usize, Agreement)>),
 }
 
@@ -70,9 +79,16 @@ impl Table<'_, '_> {
                 named.push((at, Agreement::of(folder, &samples)));
             }
         }
-        match best_of(&named) {
-            Some((at, _)) => Ok(Match::Root(at)),
-            None => Ok(Match::Similar(named)),
+        if let Some((at, _)) = best_of(&named) {
+            return Ok(Match::Root(at));
+        }
+        let gone = self.gone_like(folder)?;
+        match best_of(&gone) {
+            Some((at, agreement)) => Ok(Match::Moved(at, agreement)),
+            None => {
+                named.extend(gone);
+                Ok(Match::Similar(named))
+            }
         }
     }
 
@@ -172,6 +188,14 @@ impl Table<'_, '_> {
                 }
                 return Ok(());
             }
+            Match::Moved(at, agreement) => {
+                self.adopt(at, &folder, agreement)?;
+                if let Some(entry) = self.entries.get_mut(at) {
+                    entry.record.files.clear();
+                    entry.scope = Some(Scope::Whole);
+                }
+                return Ok(());
+            }
             Match::Similar(similar) => similar,
         };
         match self.above(&folder) {
@@ -182,8 +206,12 @@ impl Table<'_, '_> {
     }
 
     pub(super) fn add_file(&mut self, folder: PathBuf, name: PathBuf) -> Result<()> {
-        let similar = match self.position_of(&folder)? {
-            Match::Root(at) => {
+        let found = self.position_of(&folder)?;
+        if let Match::Moved(at, agreement) = found {
+            self.adopt(at, &folder, agreement)?;
+        }
+        let similar = match found {
+            Match::Root(at) | Match::Moved(at, _) => {
                 if let Some(entry) = self.entries.get_mut(at) {
                     entry.move_to(folder);
                     if !entry.is_whole() {
@@ -328,9 +356,11 @@ impl Table<'_, '_> {
                 },
                 compared: agreement.compared,
                 same: agreement.same,
+                is_gone: other.has_folder(),
             })
         });
         Resolved {
+            moved: self.moved.clone(),
             roots: self.roots().collect(),
             next_root: self.next_root,
             similar: similar.collect(),

@@ -73,6 +73,8 @@ pub(super) enum Note {
     Skipped { path: String, reason: String },
     /// It is there and could not be looked at.
     Unread { path: String },
+    /// The folder has nothing in it. `relative` is its path below the root.
+    Empty { relative: PathBuf },
 }
 
 /// A listed folder.
@@ -136,10 +138,18 @@ impl Listing {
             notes: Vec::new(),
             state: Vec::new(),
             tick,
+            is_empty: true,
         };
-        let mut listed = Vec::with_capacity(folders.len());
+        let mut listed: Vec<DiskFolder> = Vec::with_capacity(folders.len());
         for folder in folders {
             listed.push(reader.folder(folder, listed.len()));
+        }
+        // Of the folder of a root it is known that it has files.
+        let first = listed.first().map(|folder| folder.relative.clone());
+        if let Some(relative) = first.filter(|relative| !relative.as_os_str().is_empty())
+            && reader.is_empty
+        {
+            reader.notes.push(Note::Empty { relative });
         }
         let Reader {
             names,
@@ -301,6 +311,8 @@ struct Reader<'c> {
     /// Room for the work of rules.
     state: Vec<u64>,
     tick: &'c dyn Fn(),
+    /// Whether nothing was in any of the folders that were read.
+    is_empty: bool,
 }
 
 impl Reader<'_> {
@@ -309,6 +321,7 @@ impl Reader<'_> {
         let mut open = match self.context.folder.open_folder(&folder.relative) {
             Ok(open) => open,
             Err(error) => {
+                self.is_empty = false;
                 self.cannot_read("", &error);
                 return folder;
             }
@@ -335,6 +348,7 @@ impl Reader<'_> {
             }
             ControlFlow::Continue(())
         });
+        self.is_empty &= checks == 0 && read.is_ok();
         if let Err(error) = read {
             // What was read before counts.
             self.cannot_read("", &error);

@@ -90,6 +90,9 @@ pub enum WalkItem {
     /// Document path of a file or folder that is there and could not be looked at: nothing is known
     /// of what lies at or below it. Comes before the files that follow it.
     Unread(String),
+    /// A folder below a root that has nothing in it: its document path, and where it is. Comes before the files
+    /// that follow it.
+    Empty(String, PathBuf),
 }
 
 /// Why a file of that size is left out.

@@ -41,6 +41,10 @@ pub(super) enum Step {
     Unread {
         path: String,
     },
+    Empty {
+        path: String,
+        relative: PathBuf,
+    },
 }
 
 impl TreeWalk {
@@ -149,5 +153,9 @@ fn told(folder: &str, note: Note) -> Step {
             reason,
         },
         Note::Unread { path } => Step::Unread { path: whole(&path) },
+        Note::Empty { relative } => Step::Empty {
+            path: whole(""),
+            relative,
+        },
     }
 }

@@ -369,6 +369,10 @@ impl<'r> Walk<'r> {
                 })),
                 Step::Skipped { path, reason } => self.skip(path, reason),
                 Step::Unread { path } => self.pending.push_back(WalkItem::Unread(path)),
+                Step::Empty { path, relative } => {
+                    let folder = root.folder.join(relative);
+                    self.pending.push_back(WalkItem::Empty(path, folder));
+                }
             }
         }
         for part in tree.missing_parts() {

@@ -33,6 +33,7 @@ impl<'r> RunRecorder<'r> {
             now,
             report: Report {
                 similar_roots: resolved.similar.clone(),
+                moved_roots: resolved.moved.clone(),
                 ..Report::default()
             },
         })
@@ -116,6 +117,7 @@ impl<'r> RunRecorder<'r> {
         report.text_bytes = meta.text_bytes;
         report.unchanged += tally.unchanged;
         report.skipped.extend(tally.skipped);
+        report.emptied_folders = tally.emptied;
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
         report.removed.sort();
         report
