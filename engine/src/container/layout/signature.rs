@@ -38,7 +38,7 @@ pub const FEATURE_KEYWORD_STATISTICS: u64 = 1 << 0;
 const KNOWN_RO_COMPAT: u64 = FEATURE_KEYWORD_STATISTICS;
 
 // Layout of the signature block, at 512 of the file.
-const MAGIC: [u8; 8] = [0x89, b'K', b'B', b'F', 0x0D, 0x0A, 0x1A, 0x0A];
+pub(crate) const MAGIC: [u8; 8] = [0x89, b'K', b'B', b'F', 0x0D, 0x0A, 0x1A, 0x0A];
 
 const MAJOR_AT: usize = MAGIC.len();
 

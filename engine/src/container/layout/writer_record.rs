@@ -9,8 +9,8 @@ use crate::container::layout::codec::{put, u32_at, u64_at};
 use crate::types::WriterInfo;
 
 // Layout of the writer record, at 1024 of the file.
-const MAGIC: [u8; 8] = *b"KBHOLDR1";
-const STATE_AT: usize = MAGIC.len();
+pub(crate) const WRITER_MAGIC: [u8; 8] = *b"KBHOLDR1";
+const STATE_AT: usize = WRITER_MAGIC.len();
 const PROCESS_AT: usize = STATE_AT + 4;
 const STARTED_AT: usize = PROCESS_AT + 4;
 const OLDEST_AT: usize = STARTED_AT + 8;
@@ -54,7 +54,7 @@ impl WriterRecord {
     /// The record as it is stored in the file.
     pub(crate) fn to_bytes(self) -> [u8; RECORD_LEN] {
         let mut record = [0; RECORD_LEN];
-        put(&mut record, 0, &MAGIC);
+        put(&mut record, 0, &WRITER_MAGIC);
         put(&mut record, STATE_AT, &(self.state as u32).to_le_bytes());
         put(&mut record, PROCESS_AT, &self.process_id.to_le_bytes());
         put(&mut record, STARTED_AT, &self.started_unix_ms.to_le_bytes());
@@ -67,7 +67,7 @@ impl WriterRecord {
 
     /// Reads the record; `None` when there is none or it is torn: then nothing is protected.
     pub(crate) fn from_bytes(record: &[u8]) -> Option<WriterRecord> {
-        let whole = record.starts_with(&MAGIC)
+        let whole = record.starts_with(&WRITER_MAGIC)
             && xxh3_64(record.get(..CHECKSUM_AT)?) == u64_at(record, CHECKSUM_AT).ok()?;
         let state = match u32_at(record, STATE_AT).ok()? {
             1 => WriterState::Opening,

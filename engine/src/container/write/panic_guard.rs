@@ -1,9 +1,10 @@
 //! Calls into redb: its panics over files that contradict themselves, and its errors.
 
+use std::cell::Cell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use crate::container::layout::table::MAX_VALUE_BYTES;
 use crate::error::{Error, Result};
@@ -18,6 +19,27 @@ pub(crate) struct PanicGuard {
     /// The process that opened the file. One that was forked from it has copies of redb's memory, and
     /// nothing of those may reach the disk either.
     process_id: u32,
+}
+
+thread_local! {
+    /// Whether this thread is inside a call whose panic becomes an error.
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A panic is printed before it unwinds. From the first call on those of guarded calls are not.
+fn keep_panics_off_stderr() {
+    static HOOK: Once = Once::new();
+    // A thread that panics may not set the hook; it is printed then.
+    if !std::thread::panicking() {
+        HOOK.call_once(|| {
+            let others = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                if !IS_GUARDED.get() {
+                    others(panic);
+                }
+            }));
+        });
+    }
 }
 
 impl Default for PanicGuard {
@@ -42,7 +64,11 @@ impl PanicGuard {
     /// Runs `call`; a panic in it becomes an error, and the storage refuses all changes from then on.
     /// What `call` works on must not be used afterwards except to be dropped, in another such call.
     pub(crate) fn call<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
-        catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+        keep_panics_off_stderr();
+        let is_inside_another = IS_GUARDED.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(call));
+        IS_GUARDED.set(is_inside_another);
+        result.unwrap_or_else(|_| {
             self.broken.store(true, Ordering::Release);
             Err(Error::damaged(
                 "redb's own tables contradict each other or the pages in use",

@@ -19,7 +19,7 @@ use crate::container::write::backend::FileStorage;
 use crate::container::write::disk::{read_at, write_at};
 use crate::container::write::identity::WriterIdentity;
 use crate::container::write::lock::{LockTimeout, lock_file};
-use crate::container::write::new_file::temporary::Temporary;
+use crate::container::write::new_file::temporary::{self, Temporary};
 use crate::container::write::open_writer::{Live, OpenWriter, Target};
 use crate::container::write::page_check::PageCheck;
 use crate::container::write::panic_guard::{PanicGuard, from_redb};
@@ -98,6 +98,7 @@ impl ContainerWriter {
     pub fn open(path: &Path, identity: &WriterIdentity) -> Result<ContainerWriter> {
         let opening = |source| Error::io("open", path, source);
         let (file, lock) = LockTimeout::new(identity.lock_timeout).retry(|| lock_file(path))?;
+        temporary::remove_dead(path);
         let path = std::path::absolute(path).map_err(opening)?;
         // Into a file of a format that this program does not know, nothing is written.
         let reader = Container::of_file(&file, &path)?;
@@ -201,6 +202,30 @@ impl ContainerWriter {
     pub fn begin(&mut self) -> Result<Transaction<'_>> {
         let changes = self.state.begin()?;
         Ok(Transaction::new(changes, &mut self.state))
+    }
+
+    /// Finishes a new file and goes on as its writer in place: what was committed is durable and readers have it.
+    /// For a file in place it does nothing.
+    ///
+    /// # Errors
+    /// As [`ContainerWriter::finish`] and [`ContainerWriter::open`]: another writer may be faster, and what it commits
+    /// is not known here.
+    pub fn publish(&mut self, path: &Path, identity: &WriterIdentity) -> Result<()> {
+        if !matches!(self.state.target, Some(Target::New(_))) {
+            return Ok(());
+        }
+        self.state.guard.check_process()?;
+        let (failed, cancel) = (self.state.failed, self.state.cancel.clone());
+        let target = self.state.close()?;
+        if failed {
+            return Err(Error::WriterFailed);
+        }
+        if let Some(Target::New(temporary)) = target {
+            temporary.rename()?;
+        }
+        *self = ContainerWriter::open(path, identity)?;
+        self.state.cancel = cancel;
+        Ok(())
     }
 
     /// Closes the file. A new one is trimmed, made durable and renamed to its path.

@@ -9,11 +9,13 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use crate::container::layout::signature::{BLOCK, MAGIC};
+use crate::container::layout::writer_record::{WRITER_MAGIC, WRITER_RECORD};
 use crate::container::read::byte_lock::{ByteLock, WRITER_BYTE};
 use crate::container::read::container::Container;
 use crate::container::read::mapped_file::is_same_file;
 use crate::container::write::disk;
-use crate::container::write::disk::{create_new, open_for_writing};
+use crate::container::write::disk::{create_new, open_for_writing, read_at};
 use crate::container::write::identity::{
     WriterIdentity, clear_record, locked_by_writer, publish_opening,
 };
@@ -229,12 +231,38 @@ fn remove_leftover(path: &Path) -> Result<bool> {
     let Some(_lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(creating)? else {
         return Err(locked_by_writer(&file));
     };
+    if !is_begun_by_creator(&file) {
+        return Err(Error::NotReplaceable {
+            path: path.to_owned(),
+            reason: "it is no unfinished .kb, and the new .kb is built under this name".to_owned(),
+        });
+    }
     // Its creator may have renamed or removed it before the lock was free.
     if !is_open_file(fs::symlink_metadata(path), &file) {
         return Ok(false);
     }
     disk::remove(path).map_err(creating)?;
     Ok(true)
+}
+
+/// Removes what a dead creator of the file at `target` left, for a writer that has that file locked: so nobody makes
+/// another one now. Whatever stands in the way is left to the next creator, who says so.
+pub(crate) fn remove_dead(target: &Path) {
+    if let Ok(target) = resolved(target) {
+        let _ = remove_leftover(&temporary_path(&target));
+    }
+}
+
+/// Whether a file was begun by a creator: nothing else is ever removed. It is empty for a moment, names its creator
+/// then, and has a signature before that name goes.
+fn is_begun_by_creator(file: &File) -> bool {
+    let has = |offset: usize, magic: &[u8]| {
+        let mut bytes = vec![0; magic.len()];
+        read_at(file, &mut bytes, offset as u64).is_ok() && bytes == magic
+    };
+    file.metadata().is_ok_and(|metadata| metadata.len() == 0)
+        || has(WRITER_RECORD.start, &WRITER_MAGIC)
+        || has(BLOCK.start, &MAGIC)
 }
 
 /// `.notes.kb.tmp` for `notes.kb`.

@@ -61,13 +61,43 @@ fn a_leftover_of_the_dead_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("notes.kb");
     let leftover = folder.path().join(".notes.kb.tmp");
-    fs::write(&leftover, vec![7; 10_000]).unwrap();
+    // Killed before anything was written, while it was written, and before it was renamed.
+    let begun = |offset: usize, magic: &[u8]| {
+        let mut bytes = vec![7; 10_000];
+        bytes[offset..offset + magic.len()].copy_from_slice(magic);
+        bytes
+    };
+    for bytes in [
+        Vec::new(),
+        begun(WRITER_RECORD.start, &WRITER_MAGIC),
+        begun(BLOCK.start, &MAGIC),
+    ] {
+        fs::write(&leftover, bytes).unwrap();
+        drop(Temporary::create(&target, &identity()).unwrap());
+        assert!(!leftover.exists());
+    }
+    fs::write(&leftover, begun(BLOCK.start, &MAGIC)).unwrap();
     fs::write(folder.path().join(".other.kb.tmp"), b"half").unwrap();
     let temporary = Temporary::create(&target, &identity()).unwrap();
     assert_eq!(temporary.path(), fs::canonicalize(&leftover).unwrap());
     assert!(fs::read(&leftover).unwrap().len() < 4096);
     drop(temporary);
     assert_eq!(names(folder.path()), [".other.kb.tmp"]);
+}
+
+/// Any file of that name was removed.
+#[test]
+fn an_unrelated_file_of_the_temporary_name_is_never_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("notes.kb");
+    let unrelated = folder.path().join(".notes.kb.tmp");
+    for bytes in [b"dear diary".to_vec(), vec![7; 10_000]] {
+        fs::write(&unrelated, &bytes).unwrap();
+        let refused = Temporary::create(&target, &identity()).unwrap_err();
+        assert!(matches!(refused, Error::NotReplaceable { .. }), "{refused}");
+        remove_dead(&target);
+        assert_eq!(fs::read(&unrelated).unwrap(), bytes);
+    }
 }
 
 #[cfg(unix)]
@@ -88,7 +118,11 @@ fn a_link_at_the_temporary_name_loses_no_other_file() {
     );
     fs::remove_file(&link).unwrap();
     fs::hard_link(&diary, &link).unwrap();
-    drop(Temporary::create(&target, &identity()).unwrap());
+    let refused = Temporary::create(&target, &identity());
+    assert!(
+        matches!(refused, Err(Error::NotReplaceable { .. })),
+        "{refused:?}"
+    );
     assert_eq!(fs::read(&diary).unwrap(), b"dear diary");
 }
 
