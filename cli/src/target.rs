@@ -8,7 +8,7 @@ use kb_engine::{Error, FolderRelation, Kb, SimilarRoot};
 use crate::args::TargetArguments;
 use crate::failure::Failure;
 use crate::locate::{holding, kb_names};
-use crate::output::format::shell_word;
+use crate::output::format::{plural, shell_word};
 
 /// A verb that makes a file from folders, and its file.
 pub(crate) struct Target<'a> {
@@ -82,6 +82,18 @@ impl<'a> Target<'a> {
             "is as it was"
         } else {
             "was not written"
+        }
+    }
+
+    /// The same after a run that was stopped, with what to do: a long first run keeps what it committed.
+    pub(crate) fn state_after_stop(&self) -> (String, Option<String>) {
+        let begun = (!self.existed).then(|| Kb::open(&self.file).and_then(|kb| kb.info()));
+        match begun {
+            Some(Ok(info)) => (
+                format!("has {} so far", plural(info.documents, "document")),
+                Some("the same command goes on from there".to_owned()),
+            ),
+            _ => (self.state().to_owned(), None),
         }
     }
 

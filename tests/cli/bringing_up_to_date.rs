@@ -3,6 +3,8 @@
 
 mod moved_folders;
 mod secrets;
+#[cfg(unix)]
+mod selecting;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -302,4 +304,27 @@ fn a_folder_that_nobody_may_write_to_is_named() {
         let told = folder.kb(arguments).expect(2);
         assert!(told.hint().contains(remedy), "{told:#?}");
     }
+}
+
+/// A file in place keeps its largest size, and nothing said how to get rid of that.
+#[test]
+fn a_file_that_grew_by_edits_says_that_sealing_helps() {
+    let folder = Folder::empty();
+    for number in 0..400 {
+        let text = crate::support::random_letters(9000, number);
+        folder.write(format!("d/{number}.txt"), text);
+    }
+    let told = folder.kb(["index", "d", "-o", "g.kb"]).expect(0);
+    assert_eq!(told.stderr, "");
+    folder.write("d/7.txt", "one line instead\n");
+    let told = folder.kb(["index", "d", "-o", "g.kb"]).expect(0);
+    assert!(
+        told.stderr.contains("are unused after changes"),
+        "{told:#?}"
+    );
+    assert!(told.hint().starts_with("`kb seal g.kb`"), "{told:#?}");
+    let before = std::fs::metadata(folder.join("g.kb")).unwrap().len();
+    folder.kb(["seal", "g.kb"]).expect(0);
+    let after = std::fs::metadata(folder.join("g.kb")).unwrap().len();
+    assert!(after * 10 < before * 7, "{after} of {before}");
 }

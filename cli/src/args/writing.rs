@@ -77,12 +77,71 @@ impl SecretsFlag {
     }
 }
 
+/// Which files below the PATHs are read.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionFlags {
+    /// Also read hidden files and folders that git does not track [default: as the file has it, else false]
+    ///
+    /// Those that git tracks (.github, .gitlab-ci.yml) are read without this flag, and what git keeps in .git never is.
+    /// What is skipped is reported, and listed by `kb ls --skipped`. The .kb file remembers the choice for each PATH;
+    /// --hidden=false goes back.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    hidden: Option<bool>,
+
+    /// Follow symbolic links [default: as the file has it, else false]
+    ///
+    /// Each real file is read once, under its first path. Links to a place in the same PATH, around it or in another PATH
+    /// are skipped, so loops end. `kb watch` sees no changes behind links until it reads the folder again. The .kb file
+    /// remembers the choice for each PATH; --follow=false goes back.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    follow: Option<bool>,
+
+    /// Read only files that match GLOB, or that are in a folder that does (repeatable)
+    ///
+    /// A pattern as in .gitignore, relative to PATH: *.md, docs/, /src/**/*.rs. It does not bring back what .gitignore,
+    /// .kbignore or --exclude leave out. The .kb file remembers the patterns for each PATH, and later runs and `kb watch`
+    /// obey them; new ones replace them, and --include= removes them.
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    include: Option<Vec<String>>,
+
+    /// Skip files and folders that match GLOB (repeatable)
+    ///
+    /// Patterns and memory are as those of --include; --exclude= removes them. A .kbignore file in the folder does the
+    /// same for everybody who indexes it.
+    #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
+    exclude: Option<Vec<String>>,
+}
+
+impl SelectionFlags {
+    /// Options of a run that takes what was asked, or what the file has.
+    pub(crate) fn apply(&self, options: IndexOptions) -> IndexOptions {
+        options
+            .hidden(self.hidden)
+            .follow(self.follow)
+            .include(self.include.clone())
+            .exclude(self.exclude.clone())
+    }
+}
+
 /// Create a .kb file from folders and files, or bring it up to date
 ///
 /// Reads documents and source code below every PATH on all cores. Files matched by .gitignore or
-/// .kbignore, hidden files, binary files, .kb files, and files with keys or credentials are skipped; a hidden
-/// file that is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
-/// interrupting the command leaves the old state.
+/// .kbignore, hidden files that git does not track, other work trees of the same git repository, binary files, .kb
+/// files, and files with keys or credentials are skipped; a hidden file that is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
+/// interrupting the command leaves the old state. A new file is written every 30 seconds; interrupted after that, it keeps
+/// what it has, and the same command goes on.
 ///
 /// Running it again reads and writes only what changed. Other PATHs are added to those that the file
 /// was made from; what came from elsewhere, or by `kb add`, stays.
@@ -159,6 +218,9 @@ pub(crate) struct IndexArguments {
     pub(crate) threads: usize,
 
     #[command(flatten)]
+    pub(crate) selection: SelectionFlags,
+
+    #[command(flatten)]
     pub(crate) limit: SizeLimit,
 
     #[command(flatten)]
@@ -200,6 +262,8 @@ Examples:
   kb index ~/notes -o notes.kb          that folder, into this file
   kb index docs src -o project.kb       two folders in one file
   kb index . --check                    exit with 1 if the file is out of date
+  kb index . --include '*.md' --exclude drafts/
+                                        only Markdown, and no drafts
   kb index . --max-file-size 1M -v      list skipped files with the reason";
 
 /// Keep a .kb file up to date while its sources change
@@ -215,6 +279,9 @@ Examples:
 pub(crate) struct WatchArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
+
+    #[command(flatten)]
+    pub(crate) selection: SelectionFlags,
 
     #[command(flatten)]
     pub(crate) limit: SizeLimit,

@@ -1,10 +1,12 @@
 //! The progress bar of a long run.
 
-use std::time::Duration;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kb_engine::{Progress, Stage};
 
+use crate::output::format::{count, plural};
 use crate::output::log;
 
 /// Redraws per second at most.
@@ -25,9 +27,14 @@ const NARROW: &str = "{prefix} {bar:8} {percent:>3} %  {eta} left";
 /// Columns that the others take with a short message.
 const LEAST_COLUMNS: u16 = 80;
 
-/// A bar on stderr, or nothing.
+/// How often a line tells of a run whose bar nobody would see.
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// A bar on stderr, lines, or nothing.
 pub(crate) struct Meter {
     bar: ProgressBar,
+    /// When the next line is due; `None`: there are none.
+    next_line: Cell<Option<Instant>>,
 }
 
 impl Meter {
@@ -43,7 +50,28 @@ impl Meter {
         if shown {
             bar.enable_steady_tick(Duration::from_millis(120));
         }
-        Meter { bar }
+        Meter {
+            bar,
+            next_line: Cell::new(None),
+        }
+    }
+
+    /// A bar on a terminal; elsewhere, as in the log of a job, a line every ten seconds; nothing when `quiet`.
+    pub(crate) fn of_run(is_terminal: bool, quiet: bool) -> Meter {
+        let meter = Meter::new(is_terminal && !quiet);
+        if !is_terminal && !quiet {
+            meter.next_line.set(Some(Instant::now() + LINE_INTERVAL));
+        }
+        meter
+    }
+
+    /// Prints a line where one is due.
+    fn show_line(&self, stage: &str, progress: &Progress) {
+        let now = Instant::now();
+        if self.next_line.get().is_some_and(|next| now >= next) {
+            self.next_line.set(Some(now + LINE_INTERVAL));
+            log(&line(stage, progress));
+        }
     }
 
     pub(crate) fn show(&self, progress: &Progress) {
@@ -52,13 +80,15 @@ impl Meter {
             self.bar.set_style(style(fitting(KNOWN)));
             self.bar.set_length(progress.bytes_total);
         }
-        self.bar.set_prefix(match progress.stage {
+        let stage = match progress.stage {
             Stage::Walk => "walk",
             Stage::Index => "index",
             Stage::Lists => "vectors",
             Stage::Merge => "merge",
             _ => "write",
-        });
+        };
+        self.show_line(stage, progress);
+        self.bar.set_prefix(stage);
         self.bar.set_message(match progress.files_total {
             0 if progress.stage == Stage::Merge => String::new(),
             0 => format!("{} files", progress.files_done),
@@ -114,6 +144,28 @@ fn fitting(template: &'static str) -> &'static str {
     }
 }
 
+/// `index: 1200 of 3400 files, 12.1 of 40.0 MB (30 %)`.
+fn line(stage: &str, progress: &Progress) -> String {
+    let files = match progress.files_total {
+        0 => plural(progress.files_done, "file"),
+        total => format!(
+            "{} of {}",
+            count(progress.files_done),
+            plural(total, "file")
+        ),
+    };
+    if progress.bytes_total == 0 {
+        return format!("{stage}: {files}");
+    }
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let percent = progress.bytes_done.saturating_mul(100) / progress.bytes_total;
+    format!(
+        "{stage}: {files}, {:.1} of {:.1} MB ({percent} %)",
+        megabytes(progress.bytes_done),
+        megabytes(progress.bytes_total),
+    )
+}
+
 fn style(template: &str) -> ProgressStyle {
     // A template that does not parse would show the plain bar; the test below keeps them right.
     ProgressStyle::with_template(template)
@@ -130,6 +182,28 @@ mod tests {
         for template in [UNKNOWN, KNOWN, COUNTED, NARROW] {
             assert!(ProgressStyle::with_template(template).is_ok());
         }
+    }
+
+    #[test]
+    fn without_a_terminal_a_line_comes_when_it_is_due() {
+        let mut progress = Progress::new(Stage::Index);
+        (progress.files_done, progress.files_total) = (1200, 3400);
+        assert_eq!(line("index", &progress), "index: 1 200 of 3 400 files");
+        (progress.bytes_done, progress.bytes_total) = (12_000_000, 40_000_000);
+        assert_eq!(
+            line("index", &progress),
+            "index: 1 200 of 3 400 files, 12.0 of 40.0 MB (30 %)"
+        );
+        let is_due = |meter: &Meter| meter.next_line.get();
+        let meter = Meter::of_run(false, false);
+        let first = is_due(&meter).unwrap();
+        meter.show(&progress);
+        assert_eq!(is_due(&meter), Some(first), "not yet");
+        meter.next_line.set(Some(Instant::now()));
+        meter.show(&progress);
+        assert!(is_due(&meter).unwrap() > Instant::now());
+        assert_eq!(is_due(&Meter::of_run(false, true)), None);
+        assert_eq!(is_due(&Meter::of_run(true, false)), None);
     }
 
     #[test]

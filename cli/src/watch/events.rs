@@ -22,13 +22,8 @@ const POLL_FACTOR: u32 = 20;
 const SHORTEST_POLL: Duration = Duration::from_secs(2);
 const LONGEST_POLL: Duration = Duration::from_secs(60);
 
-/// Hidden files that matter: rules of what is left out, and what git writes at a commit or checkout.
-const RULES: [&str; 4] = [
-    ".gitignore",
-    ".kbignore",
-    ".git/info/exclude",
-    ".git/logs/HEAD",
-];
+/// Files of git that matter: rules of what is left out, and what it writes at a commit or checkout.
+const RULES: [&str; 2] = [".git/info/exclude", ".git/logs/HEAD"];
 
 /// What ends the waiting of [`Watch::wait`].
 pub(crate) enum Signal {
@@ -102,9 +97,11 @@ impl WatchedPath {
         let Ok(relative) = path.strip_prefix(&self.folder) else {
             return false;
         };
-        let is_hidden = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+        // Other hidden files may be tracked by git, or asked for.
+        let is_repository =
+            |name: &OsStr| matches!(name.to_str(), Some(".git" | ".jj" | ".hg" | ".svn"));
         let is_rule = RULES.iter().any(|rule| relative.ends_with(rule));
-        is_rule || !relative.iter().any(is_hidden)
+        is_rule || !relative.iter().any(is_repository)
     }
 }
 
@@ -369,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_files_are_no_news_but_those_that_hold_rules_are() {
+    fn files_of_git_are_no_news_but_those_that_hold_rules_are() {
         let folder = path(None);
         let concerns = |path: &str| folder.concerns(Path::new(path));
         for news in [
@@ -379,10 +376,11 @@ mod tests {
             "/a/.b/.gitignore",
             "/a/.b/c/.kbignore",
             "/a/.b/.git/logs/HEAD",
+            "/a/.b/c/.d/e",
         ] {
             assert!(concerns(news), "{news}");
         }
-        for noise in ["/a", "/a/c", "/a/.b/.git/index", "/a/.b/c/.d/e"] {
+        for noise in ["/a", "/a/c", "/a/.b/.git/index", "/a/.b/c/.git/HEAD"] {
             assert!(!concerns(noise), "{noise}");
         }
     }

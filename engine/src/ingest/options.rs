@@ -1,6 +1,7 @@
 //! How an index run is asked for.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::index::vector::Codec;
 use crate::ingest::worker::extraction::Extraction;
@@ -41,6 +42,19 @@ pub struct IndexOptions {
     /// some 7 % of the text. The .kb remembers it; none: as the .kb has it, in a new file they do. It holds for what is
     /// written from now on; a rebuild or a seal writes everything.
     pub trigrams: Option<bool>,
+    /// Whether hidden files and folders are indexed that git does not track; those that it tracks are. `.git` never is.
+    /// The .kb remembers it for each root; none: as it has it, for a new root not.
+    pub hidden: Option<bool>,
+    /// Whether symbolic links below the roots are followed: each real file is indexed once, under its first path. Links to
+    /// what belongs to the same or another root, and out of the folders of [`IndexOptions::within`], are left out. The .kb
+    /// remembers it for each root; none: as it has it, for a new root not.
+    pub follow: Option<bool>,
+    /// Patterns as in `.gitignore`: only files are indexed that match one, or that lie in a folder that does. An empty
+    /// list: every file. The .kb remembers them for each root; none: as it has them.
+    pub include: Option<Vec<String>>,
+    /// Patterns as in `.gitignore` of files and folders that are not indexed. The .kb remembers them for each root; none:
+    /// as it has them.
+    pub exclude: Option<Vec<String>>,
     /// In which process files of untrusted formats are read.
     pub extraction: Extraction,
     /// Read every file and rebuild the whole .kb. [Columns](crate::VectorColumn) of vectors of other models are gone then.
@@ -49,6 +63,9 @@ pub struct IndexOptions {
     /// few; the text of all of them may be copied. Without it at most as much is merged as after any
     /// commit: for runs that nobody waits for, one after the other.
     pub large_merges: bool,
+    /// How long a run that makes a new file reads before it commits what it has and gives the file its name. From then on
+    /// readers see it grow, and a run that is stopped keeps what was committed; the next one goes on.
+    pub checkpoint_after: Duration,
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
@@ -70,9 +87,14 @@ impl Default for IndexOptions {
             within: None,
             include_secrets: None,
             trigrams: None,
+            hidden: None,
+            follow: None,
+            include: None,
+            exclude: None,
             extraction: Extraction::default(),
             rebuild: false,
             large_merges: true,
+            checkpoint_after: Duration::from_secs(30),
             vectors: None,
             min_recall: None,
         }
@@ -141,6 +163,34 @@ impl IndexOptions {
         self
     }
 
+    /// Sets [`IndexOptions::hidden`].
+    #[must_use]
+    pub fn hidden(mut self, hidden: Option<bool>) -> IndexOptions {
+        self.hidden = hidden;
+        self
+    }
+
+    /// Sets [`IndexOptions::follow`].
+    #[must_use]
+    pub fn follow(mut self, follow: Option<bool>) -> IndexOptions {
+        self.follow = follow;
+        self
+    }
+
+    /// Sets [`IndexOptions::include`].
+    #[must_use]
+    pub fn include(mut self, include: Option<Vec<String>>) -> IndexOptions {
+        self.include = include;
+        self
+    }
+
+    /// Sets [`IndexOptions::exclude`].
+    #[must_use]
+    pub fn exclude(mut self, exclude: Option<Vec<String>>) -> IndexOptions {
+        self.exclude = exclude;
+        self
+    }
+
     /// Sets [`IndexOptions::extraction`].
     #[must_use]
     pub fn extraction(mut self, extraction: Extraction) -> IndexOptions {
@@ -159,6 +209,13 @@ impl IndexOptions {
     #[must_use]
     pub fn large_merges(mut self, large_merges: bool) -> IndexOptions {
         self.large_merges = large_merges;
+        self
+    }
+
+    /// Sets [`IndexOptions::checkpoint_after`].
+    #[must_use]
+    pub fn checkpoint_after(mut self, checkpoint_after: Duration) -> IndexOptions {
+        self.checkpoint_after = checkpoint_after;
         self
     }
 

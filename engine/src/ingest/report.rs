@@ -98,6 +98,15 @@ pub enum FolderRelation {
     Unknown,
 }
 
+impl EmptiedFolder {
+    pub(crate) fn new(folder: PathBuf) -> EmptiedFolder {
+        EmptiedFolder {
+            folder,
+            documents: 0,
+        }
+    }
+}
+
 /// The recall that was asked for and cannot be had.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]

@@ -9,10 +9,12 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot};
 use crate::error::{Error, Result};
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
+use crate::store::meta::selection::RootSelection;
 use crate::store::tables;
 use crate::types::{DocumentId, SegmentId};
 
 pub mod effort;
+pub mod selection;
 pub mod vector_columns;
 
 const META_VERSION: u8 = 1;
@@ -161,6 +163,8 @@ pub struct Settings {
     pub searched: Vec<SearchedRoot>,
     /// Whether new segments get no trigrams.
     pub without_trigrams: bool,
+    /// Which files of roots are taken, where it is not the default.
+    pub selections: Vec<RootSelection>,
 }
 
 /// Row `settings`.
@@ -299,6 +303,7 @@ impl Settings {
             let trigrams: TrigramsRecord = decode_record("row trigrams", TRIGRAMS_VERSION, &row)?;
             settings.without_trigrams = trigrams.without;
         }
+        settings.selections = selection::read(snapshot)?;
         Ok(settings)
     }
 
@@ -315,12 +320,22 @@ impl Settings {
             let row = encode_record(SETTINGS_VERSION, &secrets)?;
             transaction.put(tables::KB, Key::Str(tables::KB_SETTINGS), &row)?;
         }
+        selection::write(transaction, &self.selections)?;
         if !self.without_trigrams {
             let removed = transaction.remove(tables::KB, Key::Str(tables::KB_TRIGRAMS));
             return removed.map(|_| ());
         }
         let row = encode_record(TRIGRAMS_VERSION, &TrigramsRecord { without: true })?;
         transaction.put(tables::KB, Key::Str(tables::KB_TRIGRAMS), &row)
+    }
+
+    /// Which files of a root are taken.
+    pub fn selection(&self, root: u32) -> RootSelection {
+        let known = self.selections.iter().find(|known| known.root == root);
+        known.cloned().unwrap_or_else(|| RootSelection {
+            root,
+            ..RootSelection::default()
+        })
     }
 
     /// Whether the documents of a root were searched by these rules.

@@ -18,6 +18,8 @@ pub const KB_SETTINGS: &str = "settings";
 pub const KB_TRIGRAMS: &str = "trigrams";
 /// Row of [`KB`]: how much a vector search reads; none where the defaults are.
 pub const KB_EFFORT: &str = "effort";
+/// Row of [`KB`]: which files of roots are taken; none where the defaults are.
+pub const KB_SELECTION: &str = "selection";
 /// `docs`: document number -> document record.
 pub const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.

@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
         })
     });
     let cancel = stop_on_interrupt()?;
-    let meter = Meter::new(output.stderr_is_terminal());
+    let meter = Meter::of_run(output.stderr_is_terminal(), false);
     let imported = wait_for_writer(
         arguments.wait.limit(),
         Some(&cancel),

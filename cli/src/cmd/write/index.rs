@@ -12,13 +12,17 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::changes;
-use crate::output::format::{bytes, duration, plural};
+use crate::output::format::{bytes, duration, plural, shell_word};
 use crate::output::missed_recall::missed_recall;
 use crate::output::progress::Meter;
 use crate::target::Target;
 use crate::writer_wait::{
     new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
 };
+
+/// Unused bytes of a file from which on a note says so, and their least share of the file in percent.
+const UNUSED_BYTES: u64 = 1 << 20;
+const UNUSED_PERCENT: u64 = 40;
 
 /// Names shown for each reason to leave files out, unless all are asked for.
 const SHOWN_NAMES: usize = 3;
@@ -33,7 +37,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     if arguments.check {
         return check(arguments, &target, &options, &cancel, output);
     }
-    let meter = Meter::new(output.stderr_is_terminal() && !arguments.quiet);
+    let meter = Meter::of_run(output.stderr_is_terminal(), arguments.quiet);
     let result = wait_for_writer(
         arguments.wait.limit(),
         Some(&cancel),
@@ -52,8 +56,9 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     let report = match result {
         Ok(report) => report,
         Err(Error::Cancelled) => {
-            let message = format!("stopped; {} {}", target.file.display(), target.state());
-            return Err(Failure::new(Error::Cancelled.code(), message, None));
+            let (state, hint) = target.state_after_stop();
+            let message = format!("stopped; {} {state}", target.file.display());
+            return Err(Failure::new(Error::Cancelled.code(), message, hint));
         }
         Err(error) => return Err(target.explain(error)),
     };
@@ -82,6 +87,9 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     if let Some(missed) = &report.missed_recall {
         output.warning(&missed_recall(missed));
     }
+    if target.existed && report.has_changes() && !arguments.quiet {
+        note_unused(&target.file, output);
+    }
     Ok(match &report.missed_recall {
         _ if warn_of_emptied(&report, output) => Exit::Error,
         Some(_) => Exit::Nothing,
@@ -102,6 +110,30 @@ fn warn_of_emptied(report: &Report, output: &mut Output) -> bool {
     any
 }
 
+/// Says when sealing a file would make it much smaller: a file in place keeps its largest size.
+fn note_unused(file: &Path, output: &mut Output) {
+    let Ok(sizes) = Kb::open(file).and_then(|kb| kb.sizes()) else {
+        return;
+    };
+    let mut sections = sizes.sections.iter();
+    let unused = sections.find(|(name, _)| name == "unused");
+    let unused = unused.map_or(0, |(_, bytes)| *bytes);
+    if unused < UNUSED_BYTES
+        || unused.saturating_mul(100) < sizes.file_bytes.saturating_mul(UNUSED_PERCENT)
+    {
+        return;
+    }
+    output.note(&format!(
+        "{} of {} are unused after changes in place",
+        bytes(unused),
+        bytes(sizes.file_bytes)
+    ));
+    output.hint(&format!(
+        "`kb seal {}` writes the file anew without them",
+        shell_word(file)
+    ));
+}
+
 /// Says which columns of vectors a file lost that was written anew.
 fn warn_of_lost_columns(report: &Report, output: &mut Output) {
     let names = &report.lost_columns;
@@ -120,7 +152,9 @@ fn warn_of_lost_columns(report: &Report, output: &mut Output) {
 fn options(arguments: &IndexArguments) -> IndexOptions {
     let mut options = arguments.secrets.options();
     options.trigrams = arguments.no_trigrams.map(|without| !without);
-    options
+    arguments
+        .selection
+        .apply(options)
         .threads(arguments.threads)
         .max_file_bytes(arguments.limit.max_file_size)
         .force_hash(arguments.force_hash)
@@ -287,6 +321,15 @@ fn unparsed_lines(programs: &[(&str, &str)], verbose: bool) -> Vec<String> {
     lines_by_reason(&head, programs, verbose)
 }
 
+/// The flag that takes in what was left out for this reason.
+fn remedy_of(reason: &str) -> &'static str {
+    match reason {
+        "hidden" | "hidden, and not tracked by git" => " (--hidden reads them)",
+        "symbolic link" => " (--follow follows them)",
+        _ => "",
+    }
+}
+
 /// Reasons with paths, under a head; nothing where there are none.
 fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<String> {
     if files.is_empty() {
@@ -302,8 +345,9 @@ fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<Str
     reasons.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
     let mut lines = vec![format!("  {head}")];
     for (reason, names) in reasons {
+        let remedy = remedy_of(reason);
         if verbose {
-            lines.push(format!("    {reason}:"));
+            lines.push(format!("    {reason}{remedy}:"));
             lines.extend(names.iter().map(|name| format!("      {name}")));
             continue;
         }
@@ -313,7 +357,7 @@ fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<Str
             more => format!(" and {more} more (-v lists them)"),
         };
         lines.push(format!(
-            "    {} {reason}: {}{more}",
+            "    {} {reason}{remedy}: {}{more}",
             names.len(),
             shown.join(", ")
         ));

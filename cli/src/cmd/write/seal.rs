@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
     } else {
         "was not written"
     };
-    let meter = Meter::new(output.stderr_is_terminal());
+    let meter = Meter::of_run(output.stderr_is_terminal(), false);
     let sealed = wait_for_writer(
         arguments.wait.limit(),
         Some(&cancel),

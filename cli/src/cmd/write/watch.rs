@@ -31,13 +31,14 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let watch = Watch::new(paths, &target.file, sender, signals).map_err(unwatchable)?;
     let options = arguments.secrets.options();
     let options = options.max_file_bytes(arguments.limit.max_file_size);
-    let shows_bar = output.stderr_is_terminal() && !arguments.quiet;
+    let options = arguments.selection.apply(options);
+    let meter = Meter::of_run(output.stderr_is_terminal(), arguments.quiet);
     let file = target.file.clone();
     let listener = ConsoleListener {
         arguments,
         target,
         output,
-        meter: Some(Meter::new(shows_bar)),
+        meter: Some(meter),
     };
     Follower::new(file, watch, options, cancel, listener).follow()?;
     // Nothing else ends it without an error.

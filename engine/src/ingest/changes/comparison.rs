@@ -204,7 +204,8 @@ impl<'s> Comparison<'s> {
         let walk_options = WalkOptions {
             max_file_bytes: options.max_file_bytes,
             threads: options.threads,
-            refuse_links: options.within.is_some(),
+            within: options.within.clone(),
+            without_git_index: false,
         };
         let walk = Walk::new(sides.roots, walk_options, reporter)?;
         Comparison::of(sides, walk, options)
@@ -272,11 +273,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
                     self.unread.insert(path);
                 }
                 WalkItem::Empty(path, folder) => {
-                    let emptied = EmptiedFolder {
-                        folder,
-                        documents: 0,
-                    };
-                    self.empty.insert(path, emptied);
+                    self.empty.insert(path, EmptiedFolder::new(folder));
                 }
                 WalkItem::File(file) => {
                     self.coverage.note_file(file.root, &file.document_path);

@@ -263,6 +263,8 @@ mod tests {
             prefix: prefix.to_owned(),
             scope,
             foreign: BTreeSet::new(),
+            elsewhere: Vec::new(),
+            selection: Default::default(),
             indexed_ms: 0,
         }
     }

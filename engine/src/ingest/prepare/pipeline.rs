@@ -338,6 +338,8 @@ mod tests {
             prefix: String::new(),
             scope: Scope::Whole,
             foreign: BTreeSet::new(),
+            elsewhere: Vec::new(),
+            selection: Default::default(),
             indexed_ms: 0,
         };
         let walk_options = WalkOptions {

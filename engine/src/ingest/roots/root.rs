@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::source::names::document_name;
+use crate::store::meta::selection::RootSelection;
 
 /// A root that is looked at in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,10 @@ pub struct Root {
     pub scope: Scope,
     /// Folders and files below it that belong to other roots.
     pub foreign: BTreeSet<PathBuf>,
+    /// Folders of other roots, wherever they are.
+    pub elsewhere: Vec<PathBuf>,
+    /// Which files of it are taken.
+    pub selection: RootSelection,
     /// When it was looked at last, milliseconds since 1970; 0: never.
     pub indexed_ms: i64,
 }
@@ -70,6 +75,8 @@ mod tests {
                 prefix: prefix.nfc().collect(),
                 scope: Scope::Whole,
                 foreign: BTreeSet::new(),
+                elsewhere: Vec::new(),
+                selection: Default::default(),
                 indexed_ms: 0,
             };
             let relative: PathBuf = names.iter().collect();

@@ -15,6 +15,7 @@ use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::source::git;
 use crate::ingest::source::names::escaped;
 use crate::store::meta::RootRecord;
+use crate::store::meta::selection::RootSelection;
 
 /// Tells whether the path of a document is, or begins with, one or several parts. ResolveOptions about names of
 /// new roots, and about folders that may be a root of a sealed file.
@@ -336,9 +337,22 @@ impl Table<'_, '_> {
                 prefix: entry.record.prefix.clone(),
                 scope: entry.scope.clone()?,
                 foreign: foreign.collect(),
+                elsewhere: self.elsewhere(entry),
+                selection: RootSelection {
+                    root: entry.record.id,
+                    ..RootSelection::default()
+                },
                 indexed_ms: entry.record.indexed_ms,
             })
         })
+    }
+
+    /// Folders of the other whole roots.
+    fn elsewhere(&self, entry: &Entry) -> Vec<PathBuf> {
+        let others = self.entries.iter().filter(|other| {
+            other.record.id != entry.record.id && other.is_whole() && other.has_folder()
+        });
+        others.map(|other| other.folder.clone()).collect()
     }
 
     pub(super) fn finish(self) -> Resolved {

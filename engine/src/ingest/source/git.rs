@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use crate::ingest::source::git_index::{self, IndexFault, MAX_INDEX_BYTES};
 use crate::ingest::source::open::{Links, open_regular};
 
 /// Bytes read of `HEAD`, `.git` files and loose references.
@@ -52,18 +53,83 @@ pub(crate) fn is_in_work_tree(folder: &Path) -> bool {
     find_git_folder(folder).is_some()
 }
 
+/// What git tracks below a folder, of what has a hidden name.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TrackedHidden {
+    /// Paths relative to the folder.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Why it is not known.
+    pub(crate) problem: Option<String>,
+}
+
+/// Hidden files below `folder` that are tracked by the work tree around it; `None` outside of one.
+pub(crate) fn tracked_hidden(folder: &Path) -> Option<TrackedHidden> {
+    let (top, git_folder) = find_work_tree(folder)?;
+    let mut tracked = TrackedHidden::default();
+    let Ok(file) = open_regular(&git_folder.join("index"), Links::Follow) else {
+        // Nothing was ever added.
+        return Some(tracked);
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_INDEX_BYTES + 1).read_to_end(&mut bytes);
+    let fault = match read {
+        Ok(_) if bytes.len() as u64 > MAX_INDEX_BYTES => "it is too large",
+        Ok(_) => match git_index::hidden_paths(&bytes) {
+            Ok(paths) => {
+                let below = folder.strip_prefix(top).unwrap_or(Path::new(""));
+                let paths = paths
+                    .iter()
+                    .filter_map(|path| path.strip_prefix(below).ok());
+                tracked.paths = paths.map(Path::to_owned).collect();
+                return Some(tracked);
+            }
+            Err(IndexFault::NotAnIndex) => "it is damaged",
+            Err(IndexFault::Unknown) => "it has a form that is not known",
+            Err(IndexFault::TooMany) => "it names too many hidden files",
+        },
+        Err(_) => "it cannot be read",
+    };
+    tracked.problem = Some(format!(
+        "the index of git was not used, so hidden files are left out: {fault}"
+    ));
+    Some(tracked)
+}
+
+/// The folder of the repository around `folder` that all its work trees share, without links.
+pub(crate) fn common_around(folder: &Path) -> Option<PathBuf> {
+    let (top, _) = find_work_tree(folder)?;
+    common_folder(top)?.canonicalize().ok()
+}
+
+/// Of a folder whose `.git` is a file: the folder that the work trees of its repository share, if another work tree
+/// of it is there too. `None` for a submodule, which has a repository of its own, and for work trees of a bare
+/// repository.
+pub(crate) fn linked_to(folder: &Path) -> Option<PathBuf> {
+    if !folder.join(".git").is_file() {
+        return None;
+    }
+    let common = common_folder(folder)?.canonicalize().ok()?;
+    // Only a work tree beside the repository has its index there.
+    common.join("index").is_file().then_some(common)
+}
+
 /// The folder that holds `HEAD`: `.git` itself, or where a file of that name points (work trees,
 /// submodules).
 fn find_git_folder(folder: &Path) -> Option<PathBuf> {
+    find_work_tree(folder).map(|(_, git_folder)| git_folder)
+}
+
+/// The top of the work tree around a folder, and the folder that holds its `HEAD`.
+fn find_work_tree(folder: &Path) -> Option<(&Path, PathBuf)> {
     for ancestor in folder.ancestors() {
         let candidate = ancestor.join(".git");
         if candidate.join("HEAD").is_file() {
-            return Some(candidate);
+            return Some((ancestor, candidate));
         }
         if candidate.is_file() {
             let text = read_small(&candidate)?;
             let target = text.trim().strip_prefix("gitdir:")?.trim();
-            return Some(ancestor.join(target));
+            return Some((ancestor, ancestor.join(target)));
         }
     }
     None

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::ingest::gitignore::{self, IgnoreFiles, Rules};
 use crate::ingest::source::open::{Links, open_regular};
-use crate::ingest::walk::listing::is_top;
+use crate::ingest::walk::entries::is_top;
 
 /// What folders above a root say.
 #[derive(Debug, Default)]

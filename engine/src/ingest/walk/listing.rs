@@ -2,80 +2,17 @@
 //! of document paths.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
-use std::ops::{ControlFlow, Range};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering as Memory};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
-use crate::ingest::gitignore::{self, IgnoreFiles, Rules, Verdict};
-use crate::ingest::secrets::secret_by_name;
-use crate::ingest::source::names::{document_name, is_own_file};
-use crate::ingest::source::open::{Kind, Look, OpenFolder, SourceFolder};
+use crate::ingest::source::open::SourceFolder;
+use crate::ingest::walk::entries::{Context, DiskFolder, Entry, Note, disk_name, slice};
+use crate::ingest::walk::globs::Globs;
+use crate::ingest::walk::reader::Reader;
 use crate::ingest::walk::selection::Selection;
-use crate::ingest::walk::source_file::size_limit_reason;
-
-/// Entries between two looks at whether the walk shall stop.
-const BETWEEN_CHECKS: usize = 256;
-
-/// What the folders of one root have in common.
-#[derive(Debug)]
-pub(super) struct Context {
-    /// The folder of the root.
-    pub(super) folder: Arc<SourceFolder>,
-    /// Larger files are left out.
-    pub(super) max_file_bytes: u64,
-    /// Whether it lies in a work tree of git: then rules end at the top of each.
-    pub(super) is_in_work_tree: bool,
-    /// Parts that were asked for and that no file was found for yet, relative.
-    pub(super) missing: Mutex<BTreeSet<PathBuf>>,
-    /// Set when the walk shall stop.
-    pub(super) stop: Arc<AtomicBool>,
-    /// Set when the operation shall end.
-    pub(super) cancel: Arc<AtomicBool>,
-}
-
-impl Context {
-    pub(super) fn is_stopped(&self) -> bool {
-        let is_set = |flag: &AtomicBool| flag.load(Memory::Relaxed);
-        is_set(&self.stop) || is_set(&self.cancel)
-    }
-}
-
-/// A folder on disk that is to be listed.
-#[derive(Debug, Clone)]
-pub(super) struct DiskFolder {
-    /// Its path, relative to the root.
-    pub(super) relative: PathBuf,
-    /// The same in bytes, from where the topmost rules stand, with `/` behind each name.
-    pub(super) rules_path: Vec<u8>,
-    /// Rules that apply around it.
-    pub(super) rules: Rules,
-    /// Which of it is looked at; `None`: all.
-    pub(super) wanted: Option<Arc<Selection>>,
-    /// What of it belongs to other roots.
-    pub(super) foreign: Option<Arc<Selection>>,
-}
-
-/// A remark about a folder or an entry that is not a file to index. `path` is relative to its document path;
-/// empty: the folder.
-#[derive(Debug)]
-pub(super) enum Note {
-    /// It is left out.
-    LeftOut {
-        path: String,
-        reason: String,
-        size_bytes: u64,
-        modified_ms: i64,
-    },
-    /// Something about it was not done, such as a rule of an ignore file.
-    Skipped { path: String, reason: String },
-    /// It is there and could not be looked at.
-    Unread { path: String },
-    /// The folder has nothing in it. `relative` is its path below the root.
-    Empty { relative: PathBuf },
-}
 
 /// A listed folder.
 #[derive(Debug)]
@@ -94,26 +31,16 @@ pub(super) struct Listing {
     pub(super) claimed: AtomicUsize,
 }
 
-/// A file or folder that counts. 40 bytes, and its name.
-#[derive(Debug)]
-struct Entry {
-    is_folder: bool,
-    /// Which of the folders it is in.
-    folder: u32,
-    /// Its name on disk.
-    name: Range<u32>,
-    /// Its name in the document path.
-    document_name: Range<u32>,
-    size_bytes: u64,
-    modified_ms: i64,
-}
-
 /// What comes next in a listing.
 #[derive(Debug)]
 pub(super) enum Item<'l> {
     File {
-        /// Relative to the root.
+        /// What it is opened below.
+        base: Arc<SourceFolder>,
+        /// Relative to that.
         relative: PathBuf,
+        /// Whether a link leads to it.
+        is_linked: bool,
         document_name: &'l str,
         size_bytes: u64,
         modified_ms: i64,
@@ -124,7 +51,7 @@ pub(super) enum Item<'l> {
 
 impl Listing {
     /// Reads folders of one document path. What cannot be read becomes a note. `tick` is called every
-    /// [`BETWEEN_CHECKS`] entries.
+    /// few hundred entries.
     pub(super) fn read(
         context: &Arc<Context>,
         path: String,
@@ -200,11 +127,35 @@ impl Listing {
         std::str::from_utf8(slice(&self.names, &entry.document_name)).unwrap_or_default()
     }
 
-    fn relative(&self, entry: &Entry) -> PathBuf {
-        let folder = self.folders.get(entry.folder as usize);
-        let mut relative = folder.map_or_else(PathBuf::new, |folder| folder.relative.clone());
-        relative.push(disk_name(slice(&self.names, &entry.name)));
-        relative
+    /// Where a file is: below what, and its path there.
+    fn place(&self, entry: &Entry) -> (Arc<SourceFolder>, PathBuf) {
+        let name = disk_name(slice(&self.names, &entry.name));
+        if let Some(link) = &entry.link
+            && let (Some(parent), Some(name)) = (link.real.parent(), link.real.file_name())
+            && let Ok(parent) = SourceFolder::open(parent)
+        {
+            return (Arc::new(parent), PathBuf::from(name));
+        }
+        match self.folders.get(entry.folder as usize) {
+            Some(folder) => (Arc::clone(&folder.base), folder.below_base.join(name)),
+            None => (Arc::clone(&self.context.folder), PathBuf::from(name)),
+        }
+    }
+
+    /// The real place of an entry that is reached through a link.
+    fn linked_place(&self, entry: &Entry) -> Option<PathBuf> {
+        if let Some(link) = &entry.link {
+            return Some(link.real.clone());
+        }
+        let folder = self.folders.get(entry.folder as usize)?;
+        let name = disk_name(slice(&self.names, &entry.name));
+        let place = || folder.base.path().join(&folder.below_base).join(name);
+        folder.is_linked.then(place)
+    }
+
+    /// The real place of folders that are reached through a link.
+    pub(super) fn linked_folder(&self, folders: &Range<usize>) -> Option<PathBuf> {
+        self.linked_place(self.entries.get(folders.start)?)
     }
 
     /// The item that begins at entry `at`, and where the next one does.
@@ -215,8 +166,11 @@ impl Listing {
             let end = group.end;
             return Some((Item::Folders(group), end));
         }
+        let (base, relative) = self.place(entry);
         let file = Item::File {
-            relative: self.relative(entry),
+            base,
+            relative,
+            is_linked: self.linked_place(entry).is_some(),
             document_name: self.document_name(entry),
             size_bytes: entry.size_bytes,
             modified_ms: entry.modified_ms,
@@ -227,7 +181,13 @@ impl Listing {
     /// The first folders at or after entry `at`.
     pub(super) fn next_folders(&self, at: usize) -> Option<Range<usize>> {
         let entries = self.entries.get(at..)?;
-        let first = entries.iter().position(|entry| entry.is_folder)?;
+        // What links lead to is listed once, which the walk decides when it comes to it.
+        let is_linked = |entry: &Entry| {
+            let folder = self.folders.get(entry.folder as usize);
+            entry.link.is_some() || folder.is_some_and(|folder| folder.is_linked)
+        };
+        let mut numbered = entries.iter().enumerate();
+        let (first, _) = numbered.find(|(_, entry)| entry.is_folder && !is_linked(entry))?;
         Some(self.group(at + first))
     }
 
@@ -253,8 +213,31 @@ impl Listing {
             let above = self.folders.get(entry.folder as usize)?;
             let name = slice(&self.names, &entry.name);
             let name = disk_name(name);
+            let relative = above.relative.join(&name);
+            let (base, below_base) = match &entry.link {
+                None => (Arc::clone(&above.base), above.below_base.join(&name)),
+                // One that became a link since leads nowhere.
+                Some(link) => (
+                    Arc::new(SourceFolder::open(&link.real).ok()?),
+                    PathBuf::new(),
+                ),
+            };
+            let tracked = above.tracked.as_ref().and_then(|all| all.get(&name));
+            let is_hidden = name.as_encoded_bytes().starts_with(b".");
+            let is_asked = |globs: &Globs| {
+                let path = relative.as_os_str().as_encoded_bytes();
+                above.is_included || globs.has(path, true, &mut Vec::new())
+            };
             Some(DiskFolder {
-                relative: above.relative.join(&name),
+                is_linked: above.is_linked || entry.link.is_some(),
+                is_in_git: above.is_in_git,
+                only_tracked: !self.context.hidden
+                    && (above.only_tracked || (is_hidden && tracked.is_some())),
+                tracked: tracked.cloned(),
+                is_included: self.context.include.as_ref().is_some_and(is_asked),
+                base,
+                below_base,
+                relative,
                 rules_path: [&above.rules_path, name.as_encoded_bytes(), b"/"].concat(),
                 rules: above.rules.clone(),
                 wanted: below_wanted(above.wanted.as_ref(), &name),
@@ -283,290 +266,4 @@ fn compare((a, a_is_folder): (&[u8], bool), (b, b_is_folder): (&[u8], bool)) -> 
     a_start
         .cmp(b_start)
         .then_with(|| next(a_rest, a_is_folder).cmp(&next(b_rest, b_is_folder)))
-}
-
-fn slice<'n>(names: &'n [u8], range: &Range<u32>) -> &'n [u8] {
-    let range = range.start as usize..range.end as usize;
-    names.get(range).unwrap_or_default()
-}
-
-#[cfg(unix)]
-fn disk_name(bytes: &[u8]) -> OsString {
-    use std::os::unix::ffi::OsStrExt;
-    OsStr::from_bytes(bytes).to_owned()
-}
-
-/// Names of Windows are kept in the encoding of `OsStr`, which is UTF-8 but for halves of surrogate
-/// pairs; those are read as the character that stands for what is none.
-#[cfg(not(unix))]
-fn disk_name(bytes: &[u8]) -> OsString {
-    String::from_utf8_lossy(bytes).into_owned().into()
-}
-
-struct Reader<'c> {
-    context: &'c Context,
-    names: Vec<u8>,
-    entries: Vec<Entry>,
-    notes: Vec<Note>,
-    /// Room for the work of rules.
-    state: Vec<u64>,
-    tick: &'c dyn Fn(),
-    /// Whether nothing was in any of the folders that were read.
-    is_empty: bool,
-}
-
-impl Reader<'_> {
-    /// Reads one folder; gives it back with its own rules.
-    fn folder(&mut self, mut folder: DiskFolder, number: usize) -> DiskFolder {
-        let mut open = match self.context.folder.open_folder(&folder.relative) {
-            Ok(open) => open,
-            Err(error) => {
-                self.is_empty = false;
-                self.cannot_read("", &error);
-                return folder;
-            }
-        };
-        let mut found: Vec<(Range<u32>, Kind)> = Vec::new();
-        let mut files = FolderMarks::default();
-        let mut checks = 0;
-        let (context, tick) = (self.context, self.tick);
-        let names = &mut self.names;
-        let wanted = folder.wanted.as_deref();
-        let read = open.entries(|name, kind| {
-            checks += 1;
-            if checks % BETWEEN_CHECKS == 0 {
-                tick();
-                if context.is_stopped() {
-                    return ControlFlow::Break(());
-                }
-            }
-            files.note(name);
-            if wanted.is_none_or(|wanted| wanted.get(name).is_some())
-                && let Some(range) = push(names, name.as_encoded_bytes())
-            {
-                found.push((range, kind));
-            }
-            ControlFlow::Continue(())
-        });
-        self.is_empty &= checks == 0 && read.is_ok();
-        if let Err(error) = read {
-            // What was read before counts.
-            self.cannot_read("", &error);
-        }
-        folder.rules = self.rules(&folder, &open, &files);
-        let mut rules_path = folder.rules_path.clone();
-        for (at, (range, kind)) in found.into_iter().enumerate() {
-            if at % BETWEEN_CHECKS == 0 {
-                tick();
-                if context.is_stopped() {
-                    break;
-                }
-            }
-            let name = disk_name(slice(&self.names, &range));
-            rules_path.truncate(folder.rules_path.len());
-            rules_path.extend_from_slice(name.as_encoded_bytes());
-            self.entry(&folder, &open, number, (&name, range, kind), &rules_path);
-        }
-        folder
-    }
-
-    fn rules(&mut self, folder: &DiskFolder, open: &OpenFolder, found: &FolderMarks) -> Rules {
-        let mut files = IgnoreFiles::default();
-        let [kb, git, exclude] = &mut files.bytes;
-        let own = [(kb, found.has_kb), (git, found.has_git_rules)];
-        for ((bytes, is_there), name) in own.into_iter().zip(gitignore::NAMES) {
-            if is_there {
-                match gitignore::read(open.open_file(OsStr::new(name))) {
-                    Ok(read) => *bytes = read,
-                    Err(reason) => self.skip(name, reason),
-                }
-            }
-        }
-        if found.has_git || found.has_jj {
-            let path = self.context.folder.path().join(&folder.relative);
-            if found.has_git {
-                match gitignore::read_exclude(&path) {
-                    Ok(read) => *exclude = read,
-                    Err(reason) => self.skip(gitignore::EXCLUDE, reason),
-                }
-            }
-            files.is_top = self.context.is_in_work_tree && is_top(&path);
-        }
-        let (rules, problems) = folder.rules.with(&folder.rules_path, &files);
-        let [kb, git] = gitignore::NAMES;
-        for (kind, reason) in problems {
-            let name = [kb, git, gitignore::EXCLUDE].get(kind).copied();
-            self.skip(name.unwrap_or_default(), reason);
-        }
-        rules
-    }
-
-    fn entry(
-        &mut self,
-        folder: &DiskFolder,
-        open: &OpenFolder,
-        number: usize,
-        (name, range, kind): (&OsStr, Range<u32>, Kind),
-        rules_path: &[u8],
-    ) {
-        let mut look = None;
-        if kind == Kind::Unknown {
-            match open.look(name) {
-                Ok(found) => look = Some(found),
-                Err(error) => return self.cannot_read(&document_name(name), &error),
-            }
-        }
-        let kind = look.map_or(kind, |look| look.kind);
-        let is_folder = kind == Kind::Folder;
-        let verdict = if folder.rules.is_empty() {
-            None
-        } else {
-            folder.rules.verdict(rules_path, is_folder, &mut self.state)
-        };
-        let is_hidden = || name.as_encoded_bytes().starts_with(b".");
-        match verdict {
-            Some(Verdict::Ignored) => return,
-            // Those that are secrets are listed as such, or read on request.
-            None if is_hidden() && (is_folder || !is_secret(name)) => return,
-            _ => {}
-        }
-        let foreign = folder.foreign.as_ref().and_then(|all| all.get(name));
-        if foreign.is_some_and(|here| here.is_end()) || (!is_folder && is_own_file(name)) {
-            return;
-        }
-        let wanted = folder.wanted.as_ref().and_then(|all| all.get(name));
-        let is_part = wanted.is_some_and(|here| here.is_end());
-        match kind {
-            Kind::Folder => {
-                let nothing = Look {
-                    kind,
-                    size_bytes: 0,
-                    modified_ms: 0,
-                };
-                return self.push(number, name, range, nothing);
-            }
-            Kind::Link => {
-                let look = look.or_else(|| open.look(name).ok());
-                return self.leave_out(&document_name(name), "symbolic link".to_owned(), look);
-            }
-            Kind::File => {}
-            _ => {
-                let look = look.or_else(|| open.look(name).ok());
-                let reason = "not a regular file".to_owned();
-                return self.leave_out(&document_name(name), reason, look);
-            }
-        }
-        // A file where a folder was asked for is none of the parts.
-        if folder.wanted.is_some() && !is_part {
-            return;
-        }
-        let look = match look {
-            Some(look) => look,
-            None => match open.look(name) {
-                Ok(look) => look,
-                Err(error) => return self.cannot_read(&document_name(name), &error),
-            },
-        };
-        if look.kind != Kind::File {
-            let reason = "not a regular file".to_owned();
-            return self.leave_out(&document_name(name), reason, Some(look));
-        }
-        if is_part {
-            let missing = self.context.missing.lock();
-            let mut missing = missing.unwrap_or_else(PoisonError::into_inner);
-            missing.remove(&folder.relative.join(name));
-        }
-        if let Some(reason) = size_limit_reason(look.size_bytes, self.context.max_file_bytes) {
-            return self.leave_out(&document_name(name), reason, Some(look));
-        }
-        self.push(number, name, range, look);
-    }
-
-    fn push(&mut self, folder: usize, name: &OsStr, range: Range<u32>, look: Look) {
-        let document_name = document_name(name);
-        let document_range = if document_name.as_bytes() == name.as_encoded_bytes() {
-            Some(range.clone())
-        } else {
-            push(&mut self.names, document_name.as_bytes())
-        };
-        let Some(document_range) = document_range else {
-            return self.skip(&document_name, "too many names in one folder".to_owned());
-        };
-        self.entries.push(Entry {
-            is_folder: look.kind == Kind::Folder,
-            folder: folder as u32,
-            name: range,
-            document_name: document_range,
-            size_bytes: look.size_bytes,
-            modified_ms: look.modified_ms,
-        });
-    }
-
-    fn skip(&mut self, path: &str, reason: String) {
-        let path = path.to_owned();
-        self.notes.push(Note::Skipped { path, reason });
-    }
-
-    fn leave_out(&mut self, path: &str, reason: String, look: Option<Look>) {
-        self.notes.push(Note::LeftOut {
-            path: path.to_owned(),
-            reason,
-            size_bytes: look.map_or(0, |look| look.size_bytes),
-            modified_ms: look.map_or(0, |look| look.modified_ms),
-        });
-    }
-
-    /// What is gone since its folder was read is left out, and nothing is there any more.
-    fn cannot_read(&mut self, path: &str, error: &std::io::Error) {
-        let reason = format!("cannot be read: {error}");
-        if error.kind() == std::io::ErrorKind::NotFound {
-            return self.skip(path, reason);
-        }
-        self.notes.push(Note::Unread {
-            path: path.to_owned(),
-        });
-        self.leave_out(path, reason, None);
-    }
-}
-
-/// Whether a file is a secret by its name alone.
-fn is_secret(name: &OsStr) -> bool {
-    name.to_str()
-        .is_some_and(|name| secret_by_name(name).is_some())
-}
-
-/// Which names that matter for rules a folder has.
-#[derive(Debug, Default)]
-struct FolderMarks {
-    has_kb: bool,
-    has_git_rules: bool,
-    has_git: bool,
-    has_jj: bool,
-}
-
-impl FolderMarks {
-    fn note(&mut self, name: &OsStr) {
-        match name.as_encoded_bytes() {
-            b".kbignore" => self.has_kb = true,
-            b".gitignore" => self.has_git_rules = true,
-            b".git" => self.has_git = true,
-            b".jj" => self.has_jj = true,
-            _ => {}
-        }
-    }
-}
-
-/// Whether a folder is the top of a work tree, of git or of jj, which reads the ignore files of git.
-pub(super) fn is_top(folder: &Path) -> bool {
-    [".git", ".jj"]
-        .iter()
-        .any(|name| folder.join(name).exists())
-}
-
-/// Appends a name; `None` when there are 4 GiB of names.
-fn push(names: &mut Vec<u8>, name: &[u8]) -> Option<Range<u32>> {
-    let start = u32::try_from(names.len()).ok()?;
-    let end = start.checked_add(u32::try_from(name.len()).ok()?)?;
-    names.extend_from_slice(name);
-    Some(start..end)
 }

@@ -82,7 +82,7 @@ pub struct LeftOut {
 pub enum WalkItem {
     /// A file to index. Document paths of files ascend; none comes twice.
     File(SourceFile),
-    /// A file or folder that is left out before it is read. Files under an ignore rule, hidden ones and
+    /// A file or folder that is left out before it is read. Files under an ignore rule or a pattern of the root and
     /// `.kb` files are not reported. In no order.
     LeftOut(LeftOut),
     /// Another remark: about an ignore file, or a path that two files have.

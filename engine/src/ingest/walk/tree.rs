@@ -1,10 +1,12 @@
 //! The files of one root in the order of their document paths.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::ingest::source::open::SourceFolder;
-use crate::ingest::walk::listing::{Context, DiskFolder, Item, Listing, Note};
+use crate::ingest::walk::entries::{Context, DiskFolder, Note};
+use crate::ingest::walk::listing::{Item, Listing};
 use crate::ingest::walk::prefetch::Prefetcher;
 use crate::progress::Reporter;
 
@@ -16,13 +18,17 @@ pub(super) struct TreeWalk {
     open: Vec<(Arc<Listing>, usize)>,
     /// Notes of the innermost, the next last.
     notes: Vec<Note>,
+    /// Real places of what links led to.
+    linked: HashSet<PathBuf>,
 }
 
 /// What a walk through one folder comes to. Paths are document paths.
 #[derive(Debug)]
 pub(super) enum Step {
     File {
-        /// Relative to the root.
+        /// What it is opened below.
+        base: Arc<SourceFolder>,
+        /// Relative to that.
         relative: PathBuf,
         document_path: String,
         size_bytes: u64,
@@ -59,16 +65,12 @@ impl TreeWalk {
         let mut walk = TreeWalk {
             open: Vec::new(),
             notes: Vec::new(),
+            linked: HashSet::new(),
             context,
         };
         let listing = Listing::read(&walk.context, path, vec![top], &|| drop(reporter.tick()));
         walk.enter(listing, ahead);
         walk
-    }
-
-    /// What was open of it.
-    pub(super) fn folder(&self) -> &Arc<SourceFolder> {
-        &self.context.folder
     }
 
     fn enter(&mut self, mut listing: Listing, ahead: &mut Prefetcher) {
@@ -93,12 +95,24 @@ impl TreeWalk {
                 }
                 Some((Item::Folders(folders), next)) => {
                     *at = next;
-                    let below = ahead.get(listing, &folders, reporter);
+                    let below = match listing.linked_folder(&folders) {
+                        None => ahead.get(listing, &folders, reporter),
+                        Some(real) if self.linked.insert(real.clone()) => {
+                            listing.read_below(&folders, &|| drop(reporter.tick()))
+                        }
+                        Some(_) => {
+                            let path = listing.path_of(&folders);
+                            let path = path.strip_suffix('/').unwrap_or(&path).to_owned();
+                            return Some(second_way(path, 0, 0));
+                        }
+                    };
                     self.enter(below, ahead);
                 }
                 Some((
                     Item::File {
+                        base,
                         relative,
+                        is_linked,
                         document_name,
                         size_bytes,
                         modified_ms,
@@ -107,7 +121,11 @@ impl TreeWalk {
                 )) => {
                     let document_path = [listing.path.as_str(), document_name].concat();
                     *at = next;
+                    if is_linked && !self.linked.insert(base.path().join(&relative)) {
+                        return Some(second_way(document_path, size_bytes, modified_ms));
+                    }
                     return Some(Step::File {
+                        base,
                         relative,
                         document_path,
                         size_bytes,
@@ -128,6 +146,16 @@ impl TreeWalk {
             metadata.is_ok_and(|metadata| metadata.is_file())
         };
         missing.iter().filter(is_file).cloned().collect()
+    }
+}
+
+/// A link to what another link led to already.
+fn second_way(path: String, size_bytes: u64, modified_ms: i64) -> Step {
+    Step::LeftOut {
+        path,
+        reason: "another symbolic link leads there too".to_owned(),
+        size_bytes,
+        modified_ms,
     }
 }
 

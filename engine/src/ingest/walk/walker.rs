@@ -14,7 +14,9 @@ use crate::ingest::source::git;
 use crate::ingest::source::names::is_own_file;
 use crate::ingest::source::open::{self, Kind, OpenError, OpenFolder, SourceFolder};
 use crate::ingest::walk::above;
-use crate::ingest::walk::listing::{Context, DiskFolder};
+use crate::ingest::walk::entries::{Context, DiskFolder};
+use crate::ingest::walk::globs::Globs;
+use crate::ingest::walk::links::Links;
 use crate::ingest::walk::prefetch::Prefetcher;
 use crate::ingest::walk::selection::Selection;
 use crate::ingest::walk::source_file::{
@@ -30,8 +32,11 @@ pub struct WalkOptions {
     pub max_file_bytes: u64,
     /// Threads that list folders ahead; 0: one per core, 1: none.
     pub threads: usize,
-    /// Files that were given by name are left out where they are links.
-    pub refuse_links: bool,
+    /// The folders that everything must lie in; then files that were given by name are left out where they are links.
+    pub within: Option<Vec<PathBuf>>,
+    /// The index of git is not read, which takes milliseconds in a large work tree: hidden files are left out that only
+    /// git tells of.
+    pub without_git_index: bool,
 }
 
 /// A walk through all roots that are there. A file that two roots reach belongs to the older.
@@ -167,7 +172,7 @@ impl<'r> Walk<'r> {
     /// Files that somebody named, whatever the rules say of them.
     fn named_files(&mut self, root: &Root, names: &BTreeSet<PathBuf>) -> Result<Vec<SourceFile>> {
         let mut files = Vec::new();
-        let confined = if self.options.refuse_links {
+        let confined = if self.options.within.is_some() {
             Some(Confined::open(root)?)
         } else {
             None
@@ -305,6 +310,21 @@ impl<'r> Walk<'r> {
         for (path, reason) in above.problems {
             self.skip(path, reason);
         }
+        let tracked = if self.options.without_git_index {
+            None
+        } else {
+            git::tracked_hidden(&root.folder)
+        };
+        if let Some(problem) = tracked.as_ref().and_then(|tracked| tracked.problem.clone()) {
+            self.skip(root.document_path(Path::new(".git/index")), problem);
+        }
+        let selection = &root.selection;
+        let links = selection.follow.then(|| Links {
+            root: root.folder.clone(),
+            elsewhere: root.elsewhere.clone(),
+            within: self.options.within.clone(),
+        });
+        let folder = Arc::new(folder);
         let missing = match &root.scope {
             Scope::Parts(parts) => parts.clone(),
             _ => BTreeSet::new(),
@@ -315,13 +335,25 @@ impl<'r> Walk<'r> {
         };
         let top = DiskFolder {
             relative: PathBuf::new(),
+            base: Arc::clone(&folder),
+            below_base: PathBuf::new(),
+            is_linked: false,
+            is_in_git: tracked.is_some(),
+            tracked: tracked.map(|tracked| Selection::new(&tracked.paths)),
+            only_tracked: false,
+            is_included: false,
             rules_path: above.path,
             rules: above.rules,
             wanted,
             foreign: Selection::below(&root.folder, &root.foreign),
         };
         let context = Arc::new(Context {
-            folder: Arc::new(folder),
+            repository: git::common_around(&root.folder),
+            hidden: selection.hidden,
+            links,
+            include: Globs::new("include", &selection.include)?,
+            exclude: Globs::new("exclude", &selection.exclude)?,
+            folder,
             max_file_bytes: self.options.max_file_bytes,
             is_in_work_tree,
             missing: Mutex::new(missing),
@@ -342,6 +374,7 @@ impl<'r> Walk<'r> {
         while let Some(step) = tree.next(&mut self.ahead, self.reporter) {
             match step {
                 Step::File {
+                    base,
                     relative,
                     document_path,
                     size_bytes,
@@ -352,7 +385,7 @@ impl<'r> Walk<'r> {
                         size_bytes,
                         modified_ms,
                         root: root.id,
-                        location: Location::Below(Arc::clone(tree.folder()), relative),
+                        location: Location::Below(base, relative),
                     });
                 }
                 Step::LeftOut {
@@ -376,7 +409,8 @@ impl<'r> Walk<'r> {
             }
         }
         for part in tree.missing_parts() {
-            let reason = "hidden, or left out by an ignore file of its folder";
+            let reason =
+                "hidden, or left out by an ignore file of its folder or a pattern of the root";
             self.skip(root.document_path(&part), reason.to_owned());
         }
         None

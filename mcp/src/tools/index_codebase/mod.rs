@@ -101,6 +101,22 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
             index.name()
         ));
     }
+    warnings.extend(report.moved_roots.iter().map(|moved| {
+        format!(
+            "MOVED: {} is gone, and {} has {} of {} sampled files of it unchanged: its documents belong to this folder now",
+            moved.from,
+            moved.folder.display(),
+            moved.same,
+            moved.compared
+        )
+    }));
+    warnings.extend(report.emptied_folders.iter().map(|emptied| {
+        format!(
+            "EMPTY: {} has no files now, and {} from it stay in the index; is it mounted?",
+            emptied.folder.display(),
+            count(emptied.documents, "document")
+        )
+    }));
     let skipped = report.skipped.iter();
     let skipped = skipped.map(|file| (file.path.as_str(), file.reason.as_str()));
     warnings.extend(listed("file", "skipped", skipped.collect()));

@@ -21,7 +21,9 @@ use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::{preserved, samples};
 use crate::ingest::secrets;
+use crate::ingest::walk::globs::Globs;
 use crate::progress::Reporter;
+use crate::store::meta::selection::RootSelection;
 use crate::store::meta::{RootRecord, SearchedRoot, Settings};
 use crate::store::skipped::{self, SkippedRecord};
 
@@ -68,7 +70,7 @@ impl ChangePlan {
     pub(super) fn for_roots(
         base: Base<'_>,
         catalog: Catalog,
-        resolved: Resolved,
+        mut resolved: Resolved,
         options: &IndexOptions,
         limit_bytes: usize,
         reporter: &Reporter<'_>,
@@ -76,6 +78,7 @@ impl ChangePlan {
         let at_ms = now_ms();
         let settings = base.read(Settings::read)?;
         let options = with_settings(options, &settings);
+        select(&mut resolved, &options, &settings)?;
         let sides = sides(base, &catalog, &resolved, &settings);
         let survey = Survey::new(sides, &options, limit_bytes, reporter)?;
         Ok(ChangePlan {
@@ -237,6 +240,51 @@ pub(super) fn with_settings(options: &IndexOptions, settings: &Settings) -> Inde
     }
 }
 
+/// Says which files of each root are taken: as asked, else as the file has it.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a pattern that is none.
+pub(super) fn select(
+    resolved: &mut Resolved,
+    options: &IndexOptions,
+    settings: &Settings,
+) -> Result<()> {
+    let patterns = |asked: &Option<Vec<String>>, known: Vec<String>| match asked {
+        Some(asked) => asked
+            .iter()
+            .filter(|glob| !glob.is_empty())
+            .cloned()
+            .collect(),
+        None => known,
+    };
+    for root in &mut resolved.roots {
+        let known = settings.selection(root.id);
+        root.selection = RootSelection {
+            root: root.id,
+            hidden: options.hidden.unwrap_or(known.hidden),
+            follow: options.follow.unwrap_or(known.follow),
+            include: patterns(&options.include, known.include),
+            exclude: patterns(&options.exclude, known.exclude),
+        };
+        Globs::new("include", &root.selection.include)?;
+        Globs::new("exclude", &root.selection.exclude)?;
+    }
+    Ok(())
+}
+
+/// The selections of all roots after a run over some.
+fn selections_after(before: &Settings, resolved: &Resolved) -> Vec<RootSelection> {
+    let selections = resolved.records.iter().map(|record| {
+        let looked_at = resolved.roots.iter().find(|root| root.id == record.id);
+        looked_at.map_or_else(
+            || before.selection(record.id),
+            |root| root.selection.clone(),
+        )
+    });
+    let selections = selections.filter(|selection| !selection.is_default());
+    selections.collect()
+}
+
 /// The settings after a run with options of [`with_settings`].
 pub(super) fn settings_after(
     before: &Settings,
@@ -265,6 +313,7 @@ pub(super) fn settings_after(
         include_secrets,
         searched: searched.collect(),
         without_trigrams: options.trigrams == Some(false),
+        selections: selections_after(before, resolved),
     }
 }
 

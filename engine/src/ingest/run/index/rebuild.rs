@@ -1,7 +1,9 @@
 //! A file built from nothing, or rebuilt to replace an older one: from its sources, or from its own text.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
@@ -19,8 +21,8 @@ use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::roots::table::Resolved;
 use crate::ingest::run::index::plan::{
-    input, preparation, put_skipped, resolve_roots, settings_after, touched_roots, unreadable,
-    with_settings,
+    input, preparation, put_skipped, resolve_roots, select, settings_after, touched_roots,
+    unreadable, with_settings,
 };
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
@@ -158,7 +160,7 @@ impl Session {
     ) -> Result<(Report, bool)> {
         let mut meta = new_meta()?;
         let mut manifest = self.next_manifest(writer)?;
-        let resolved = match (&before, contents) {
+        let mut resolved = match (&before, contents) {
             (Some(Before { base, catalog }), contents) => {
                 meta.created_ms = catalog.meta.created_ms;
                 meta.embedder.codec = catalog.meta.embedder.codec;
@@ -203,6 +205,7 @@ impl Session {
             None => Settings::default(),
         };
         let options = &with_settings(options, &settings);
+        select(&mut resolved, options, &settings)?;
         let new_settings = match contents {
             Contents::Paths(_) => settings_after(&settings, options, &resolved),
             Contents::Stored => settings.clone(),
@@ -226,54 +229,83 @@ impl Session {
         };
         let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
         let mut batch = Batch::new(meta, manifest, now, &new_settings);
-        let mut transaction = writer.begin()?;
-        if let (Contents::Stored, Some(before)) = (contents, &before) {
-            before.copy_skipped(&mut transaction)?;
-        }
         let mut changes = survey.into_changes(sides, options, reporter)?;
-        let inputs = || match changes.next_change()? {
-            None => Ok(None),
-            Some(Change::Preserve(document)) => {
-                let Some(before) = &before else {
-                    return Err(Error::WriterFailed);
-                };
-                let preserved = before.read(|snapshot, catalog| {
-                    preserved::document(snapshot, catalog, document.id)
-                })?;
-                Ok(Some(Input::Document(Box::new(preserved))))
+        let is_new = before.is_none() && matches!(contents, Contents::Paths(_));
+        let mut is_published = false;
+        let (meta, base) = loop {
+            let started = Instant::now();
+            let is_due = Cell::new(false);
+            let mut transaction = writer.begin()?;
+            if let (Contents::Stored, Some(before)) = (contents, &before) {
+                before.copy_skipped(&mut transaction)?;
             }
-            Some(change) => Ok(input(change)),
-        };
-        preparation(options).in_order(reporter, inputs, |input, outcome| {
-            recorder.done(&input, &outcome)?;
-            let known = match &before {
-                Some(before) => before.preserved_fields(&input)?,
-                None => None,
+            let inputs = || match changes.next_change()? {
+                None => Ok(None),
+                Some(Change::Preserve(document)) => {
+                    let Some(before) = &before else {
+                        return Err(Error::WriterFailed);
+                    };
+                    let preserved = before.read(|snapshot, catalog| {
+                        preserved::document(snapshot, catalog, document.id)
+                    })?;
+                    Ok(Some(Input::Document(Box::new(preserved))))
+                }
+                Some(change) => Ok(input(change)),
             };
-            write_outcome(
-                &mut transaction,
-                &mut batch,
-                before.as_ref(),
-                &input,
-                outcome,
-                known,
-            )
-        })?;
-        let tally = changes.finish()?;
-        tally.refuse_unread()?;
-        reporter.check()?;
-        if batch.meta().documents == 0 && matches!(contents, Contents::Paths(_)) {
-            return Ok((recorder.report(tally, batch.meta()), false));
-        }
-        new_settings.write(&mut transaction)?;
-        recorder.stage(Stage::Write)?;
-        let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
-        reporter.wait_for(watched(|| transaction.commit()))?;
-        let base = writer.written()?;
+            let mut inputs = inputs;
+            let until_due = || if is_due.get() { Ok(None) } else { inputs() };
+            preparation(options).in_order(reporter, until_due, |input, outcome| {
+                recorder.done(&input, &outcome)?;
+                let known = match &before {
+                    Some(before) => before.preserved_fields(&input)?,
+                    None => None,
+                };
+                is_due.set(is_new && started.elapsed() >= options.checkpoint_after);
+                write_outcome(
+                    &mut transaction,
+                    &mut batch,
+                    before.as_ref(),
+                    &input,
+                    outcome,
+                    known,
+                )
+            })?;
+            reporter.check()?;
+            if !is_due.get() {
+                let tally = changes.finish()?;
+                tally.refuse_unread()?;
+                let is_empty = batch.meta().documents == 0 && !is_published;
+                if is_empty && matches!(contents, Contents::Paths(_)) {
+                    return Ok((recorder.report(tally, batch.meta()), false));
+                }
+                new_settings.write(&mut transaction)?;
+                recorder.stage(Stage::Write)?;
+                let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
+                reporter.wait_for(watched(|| transaction.commit()))?;
+                break ((meta, tally), writer.written()?);
+            }
+            new_settings.write(&mut transaction)?;
+            reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
+            reporter.wait_for(watched(|| transaction.commit()))?;
+            let committed = writer.written()?.read(Catalog::load)?;
+            reporter.wait_for(watched(|| writer.publish(&self.path, &self.identity())))?;
+            is_published = true;
+            let Catalog { meta, manifest, .. } = writer.written()?.read(Catalog::load)?;
+            if manifest != committed.manifest {
+                return Err(Error::IndexLocked {
+                    holder: "another program, which has just changed it".to_owned(),
+                });
+            }
+            batch = Batch::new(meta, manifest, now_ms(), &new_settings);
+        };
+        let (meta, tally) = meta;
         if options.large_merges {
-            // Nobody reads the new file yet, so a merge that is stopped stops the run.
+            // Where nobody reads the new file yet, a merge that is stopped stops the run.
             let catalogs = CatalogCache::default();
-            merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
+            let merged = merge_segments(writer, &base, &catalogs, Limit::none(), reporter);
+            if !is_published {
+                merged?;
+            }
             let wanted = (self.list_limits, Columns::All);
             lists::build(writer, &base, &catalogs, wanted, reporter)?;
         }

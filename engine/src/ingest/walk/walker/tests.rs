@@ -5,15 +5,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{StoredRoots, resolve};
-use crate::ingest::walk::listing;
+use crate::ingest::walk::entries;
 
 /// What a walk found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Walked {
     /// Files by document path, in the order of their bytes; no path twice.
     files: Vec<SourceFile>,
-    /// What was left out with a reason, by path. Files under an ignore rule, hidden ones and `.kb`
-    /// files are not listed.
+    /// What was left out with a reason, by path. Files under an ignore rule and `.kb` files are not listed.
     skipped: Vec<Skipped>,
     /// Document paths of files and folders that are there and could not be looked at: nothing is
     /// known of what lies at or below them.
@@ -32,6 +31,7 @@ fn walk(roots: &[Root], options: &WalkOptions) -> Result<Walked> {
                 walked.skipped.push(skipped);
             }
             WalkItem::Unread(path) => walked.unread.push(path),
+            WalkItem::Empty(..) => {}
         }
     }
     walked
@@ -119,7 +119,14 @@ fn ignore_rules_hidden_files_and_own_files_leave_files_out() {
         paths(&walked),
         ["a.kbx", "a/kept.log", "a/x.md", "b.txt", "folder.kb/inside"]
     );
-    assert_eq!(skipped(&walked), [("big", "larger than 1000 bytes")]);
+    assert_eq!(
+        skipped(&walked),
+        [
+            (".github", "hidden"),
+            (".hidden", "hidden"),
+            ("big", "larger than 1000 bytes")
+        ]
+    );
     let file = &walked.files[3];
     assert_eq!((file.size_bytes, file.root), (4, 1));
     assert!(file.modified_ms > 1_500_000_000_000);
@@ -269,8 +276,10 @@ fn of_ripgrep(root: &Root) -> Vec<String> {
     for entry in builder.build() {
         let entry = entry.unwrap();
         let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-        if is_file && !is_own_file(entry.file_name()) {
-            let relative = entry.path().strip_prefix(&root.folder).unwrap();
+        let relative = entry.path().strip_prefix(&root.folder).unwrap();
+        // That walker reads what git keeps where a rule says so; this one never does.
+        let is_of_git = relative.iter().any(|name| name == ".git");
+        if is_file && !is_of_git && !is_own_file(entry.file_name()) {
             paths.push(root.document_path(relative));
         }
     }
@@ -284,7 +293,7 @@ fn of_ripgrep(root: &Root) -> Vec<String> {
 fn rules_outside(root: &Root) -> bool {
     let mut above = root.folder.ancestors();
     git::is_in_work_tree(&root.folder)
-        && above.any(listing::is_top)
+        && above.any(entries::is_top)
         && above.any(|folder| folder.join(".kbignore").exists())
 }
 

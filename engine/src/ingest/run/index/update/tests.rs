@@ -232,6 +232,8 @@ fn only_needed_rows_are_read_in_batches() {
             prefix: String::new(),
             scope,
             foreign: BTreeSet::new(),
+            elsewhere: Vec::new(),
+            selection: Default::default(),
             indexed_ms: 0,
         };
         let ranges = Coverage::new(&[root]).ranges();
@@ -387,4 +389,50 @@ fn tags_of_front_matter_follow_the_file_and_given_ones_stay() {
     assert_eq!(put(&mut writer, "---\ntags: bay\n---\n"), ["bay", "own"]);
     writer.commit().unwrap();
     assert_eq!(tags("a.md"), ["bay", "own"]);
+}
+
+/// A first run that was stopped had nothing to show for its time.
+#[test]
+fn a_new_file_keeps_what_was_committed_when_its_run_is_stopped() {
+    let names: Vec<String> = (0..600).map(|number| format!("{number:03}.txt")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = Place::new(&names);
+    let options = IndexOptions::new().checkpoint_after(std::time::Duration::ZERO);
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    // Some hundred files are read ahead of the first commit.
+    let mut stop = |progress: &crate::Progress| {
+        if progress.files_done < 400 {
+            std::ops::ControlFlow::Continue(())
+        } else {
+            std::ops::ControlFlow::Break(())
+        }
+    };
+    let stopped = writer.index(&place.paths, &options, &mut stop).unwrap_err();
+    assert!(matches!(stopped, Error::Cancelled), "{stopped}");
+    drop(writer);
+    let documents = || {
+        let kb = Kb::open(place.kb()).unwrap();
+        let deep = crate::VerifyOptions::new().deep(true);
+        let report = kb.verify(&deep, &mut crate::Progress::ignore).unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        kb.info().unwrap().documents
+    };
+    let kept = documents();
+    assert!((1..400).contains(&kept), "{kept}");
+    // The next run reads the others only.
+    let report = place.index();
+    assert_eq!(
+        (report.added.len() as u64, report.unchanged),
+        (600 - kept, kept)
+    );
+    assert_eq!(documents(), 600);
+    // In one go it is the same.
+    fs::remove_file(place.kb()).unwrap();
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let report = writer
+        .index(&place.paths, &options, &mut crate::Progress::ignore)
+        .unwrap();
+    drop(writer);
+    assert_eq!((report.added.len(), report.documents), (600, 600));
+    assert_eq!(documents(), 600);
 }
