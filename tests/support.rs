@@ -126,6 +126,12 @@ impl Outcome {
             .to_owned()
     }
 
+    /// The lines of stderr that begin with `hint: `, without that.
+    pub(crate) fn hint_lines(&self) -> impl Iterator<Item = &str> {
+        let lines = self.stderr.lines();
+        lines.filter_map(|line| line.strip_prefix("hint: "))
+    }
+
     /// The line of stderr that begins with `hint: `, without that.
     #[track_caller]
     pub(crate) fn hint(&self) -> &str {
@@ -229,6 +235,8 @@ impl Folder {
         let ceiling = self.path().canonicalize();
         let ceiling = ceiling.unwrap_or_else(|_| self.path().to_owned());
         command.env("KB_FAULT_CEILING", ceiling);
+        // A busy machine gives a test less than 5 ms.
+        command.env("KB_FAULT_SOURCES_MS", "20000");
         command.current_dir(self.path()).stdin(Stdio::null());
         command
     }

@@ -11,6 +11,12 @@ pub(crate) fn ceiling() -> Option<PathBuf> {
     std::env::var_os("KB_FAULT_CEILING").map(PathBuf::from)
 }
 
+/// `KB_FAULT_SOURCES_MS`: how long changes of sources are looked for after an answer.
+pub(crate) fn sources_limit() -> Option<Duration> {
+    let ms = std::env::var("KB_FAULT_SOURCES_MS").ok()?.parse().ok()?;
+    Some(Duration::from_millis(ms))
+}
+
 /// `KB_FAULT_WORKER`: the executable of extraction workers; `KB_FAULT_WORKER_MS` and `KB_FAULT_WORKER_CPU_MS`: their
 /// limits of time.
 pub(crate) fn worker() -> Option<WorkerOptions> {

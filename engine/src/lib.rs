@@ -93,6 +93,8 @@ pub use embed::{TextRole, embed_texts};
 pub use error::{Error, PatternFault, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
+pub use ingest::changes::freshness::{ChangedSources, SourceChange};
+#[cfg(feature = "ingest")]
 pub use ingest::changes::source_check::SourceCheck;
 #[cfg(feature = "ingest")]
 pub use ingest::extract::{Sniffed, sniff};

@@ -1,6 +1,6 @@
 //! What changes of a file changed, or would change.
 
-use kb_engine::{DocumentInfo, ImportReport, Report, SealReport};
+use kb_engine::{ChangedSources, DocumentInfo, ImportReport, Report, SealReport};
 
 use crate::document::document_head;
 use crate::object::Object;
@@ -103,6 +103,20 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
             report.missed_recall.map(|missed| f64::from(missed.reached)),
         )
         .field("seconds", report.elapsed.as_secs_f64())
+}
+
+/// The sources of the .kb `file` that changed since they were indexed, as far as they were looked at; a search prints
+/// it behind its results.
+#[must_use]
+pub fn changed_sources(file: &str, changed: &ChangedSources) -> Object {
+    let changes = changed.changes.iter().map(|(document, change)| {
+        let object = Object::new().field("document", &**document);
+        object.field("change", change.name())
+    });
+    Object::new()
+        .field("out_of_date", file)
+        .objects("changes", changes.collect())
+        .field("is_complete", changed.is_complete)
 }
 
 /// An object with the counts of what a run changed, or would change, and the documents as `changes`.

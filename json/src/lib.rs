@@ -47,8 +47,8 @@ mod verify;
 
 #[cfg(feature = "ingest")]
 pub use changes::{
-    ChangeKind, added, changed_documents, import_report, index_report, removed, seal_report,
-    with_changes,
+    ChangeKind, added, changed_documents, changed_sources, import_report, index_report, removed,
+    seal_report, with_changes,
 };
 pub use document::{
     created, document, document_head, entry, folder, metadata, skipped_file, stated,

@@ -1,6 +1,7 @@
 //! `kb index` on a file that is there: what it tells, `--check`, further folders, folders that
 //! vanish, other writers.
 
+mod freshness;
 mod moved_folders;
 mod secrets;
 #[cfg(unix)]

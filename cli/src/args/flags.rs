@@ -117,6 +117,16 @@ pub(crate) struct LinkFlag {
     pub(crate) hyperlink_format: HyperlinkFormat,
 }
 
+/// Being up to date.
+#[derive(Debug, Args)]
+pub(crate) struct RefreshFlag {
+    /// Bring the .kb file up to date with its folders first, as `kb index` does
+    ///
+    /// Without this flag a warning names files that changed since, as far as a look of 5 ms after the answer finds them.
+    #[arg(long)]
+    pub(crate) refresh: bool,
+}
+
 /// Output for programs.
 #[derive(Debug, Args)]
 pub(crate) struct JsonFlag {

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use kb_engine::calendar::Date;
 use kb_engine::{Class, Filters, Mode, Scope, Sort, SymbolKind};
 
-use super::flags::{JsonFlag, LinkFlag, PageFlags};
+use super::flags::{JsonFlag, LinkFlag, PageFlags, RefreshFlag};
 use super::pattern::PatternFlags;
 use super::symbols::kinds;
 
@@ -175,6 +175,9 @@ pub(crate) struct SearchArguments {
 
     #[command(flatten)]
     pub(crate) link: LinkFlag,
+
+    #[command(flatten)]
+    pub(crate) fresh: RefreshFlag,
 
     #[command(flatten)]
     pub(crate) page: PageFlags,

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use kb_engine::{Filters, SymbolKind, SymbolRelation};
 
-use super::flags::{JsonFlag, LinkFlag, PageFlags, is_kb_file};
+use super::flags::{JsonFlag, LinkFlag, PageFlags, RefreshFlag, is_kb_file};
 use crate::failure::Failure;
 
 /// List the definitions of programs: functions, classes, types, constants
@@ -65,6 +65,9 @@ pub(crate) struct SymbolsArguments {
 
     #[command(flatten)]
     pub(crate) link: LinkFlag,
+
+    #[command(flatten)]
+    pub(crate) fresh: RefreshFlag,
 
     #[command(flatten)]
     pub(crate) page: PageFlags,

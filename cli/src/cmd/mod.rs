@@ -2,6 +2,7 @@
 //! file, `write` changes one, `serve` answers other programs.
 
 pub(crate) mod completions;
+mod freshness;
 pub(crate) mod man;
 mod opened;
 pub(crate) mod read;

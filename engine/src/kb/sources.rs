@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::Result;
+use crate::ingest::changes::freshness::{ChangedSources, changed_sources};
 use crate::ingest::changes::source_check::{SourceCheck, source_path};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::{FolderRelation, Report};
@@ -90,6 +91,17 @@ impl Kb {
     pub fn source_path(&self, document: &str) -> Result<Option<PathBuf>> {
         self.file
             .read(|commit| source_path(commit.snapshot, commit.catalog, document))
+    }
+
+    /// Looks for files that came, changed or went since they were indexed, for `limit` at most: 5 ms are enough for a
+    /// thousand files, and for the folders of a larger tree. What is found is certain; where nothing is found and the look
+    /// was not complete, there may be changes. Nothing is done for roots that are not on this machine.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn changed_sources(&self, limit: Duration) -> Result<ChangedSources> {
+        self.file
+            .read(|commit| changed_sources(commit.snapshot, commit.catalog, limit))
     }
 
     /// Who writes the file now, in this process or another; `None` when nobody does, or the system does not

@@ -282,7 +282,8 @@ impl KbWriter {
     /// Makes the .kb hold what the folders and files in `paths` hold now. Only what changed is read
     /// and written; documents whose files are gone are removed; what came from elsewhere, or was
     /// added by name, stays. One commit: readers see the old state or the new one. Changes that wait
-    /// for a commit are committed first. `hook` gets files and bytes; see [`Hook`].
+    /// for a commit are committed first. `hook` gets files and bytes; see [`Hook`]. Only a new file comes in several
+    /// commits where it takes long: see [`IndexOptions::checkpoint_after`].
     ///
     /// When nothing changed, nothing is written and no lock is taken. A new file that would hold no
     /// document is not made: the report says 0 documents.
@@ -303,6 +304,23 @@ impl KbWriter {
         let reporter = Reporter::new(&hook);
         self.session
             .index(paths, options, &reporter, BUFFER_LIMIT_BYTES)
+    }
+
+    /// [`KbWriter::index`] over all folders and files that the .kb was made from, where they are now; those that are gone
+    /// stay as they are in the .kb. `None` where there is none, as in a sealed file.
+    ///
+    /// # Errors
+    /// As [`KbWriter::index`].
+    pub fn refresh(
+        &mut self,
+        options: &IndexOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<Option<Report>> {
+        let paths = self.session.sources_at_hand()?;
+        if paths.is_empty() {
+            return Ok(None);
+        }
+        self.index(&paths, options, hook).map(Some)
     }
 
     /// The id of the embedding model that had made the vectors of the file, when this writer has replaced

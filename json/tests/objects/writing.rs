@@ -87,3 +87,17 @@ fn a_folder_that_is_like_a_root_of_a_sealed_file_is_told() {
     let fields = "similar_roots[{folder prefix root compared same is_gone}]";
     assert!(shape.contains(fields), "{shape}");
 }
+
+#[test]
+fn sources_that_changed_are_listed_with_what_happened() {
+    let example = Example::new();
+    fs::remove_file(example.sources.join("notes.md")).unwrap();
+    fs::write(example.sources.join("abc.md"), "# New").unwrap();
+    let limit = std::time::Duration::from_secs(60);
+    let changed = example.kb.changed_sources(limit).unwrap();
+    let text = kb_json::changed_sources("a.kb", &changed).finish();
+    assert_eq!(
+        text,
+        r#"{"out_of_date":"a.kb","changes":[{"document":"abc.md","change":"new"},{"document":"notes.md","change":"deleted"}],"is_complete":true}"#
+    );
+}

@@ -10,6 +10,7 @@ use kb_engine::{
 };
 
 use crate::args::SearchArguments;
+use crate::cmd::freshness::{refresh, warn_of_changes};
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -63,6 +64,9 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     if arguments.full {
         request = request.max_line_bytes(WHOLE_LINE_BYTES);
     }
+    if arguments.fresh.refresh {
+        refresh(&arguments.file, output)?;
+    }
     let opened = Opened::all("kb search", &arguments.file, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
@@ -73,7 +77,8 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     for warning in &response.warnings {
         output.warning(warning);
     }
-    if let Some(warning) = stale(&opened, &response.matches) {
+    let stale = stale(&opened, &response.matches);
+    if let Some(warning) = stale_warning(stale.iter().copied()) {
         output.warning(&warning);
         output.hint("`kb index` brings the .kb file up to date");
     }
@@ -101,6 +106,8 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     if response.matches.next.is_some() || arguments.page.is_given() {
         show_rest(arguments.json.json, &Rest::from(&response.matches), output)?;
     }
+    let told: Vec<&str> = stale.iter().map(|(document, _)| *document).collect();
+    warn_of_changes(&opened, &told, arguments.json.json, output)?;
     Ok(if is_empty { Exit::Nothing } else { Exit::Found })
 }
 
@@ -145,8 +152,8 @@ fn pattern(arguments: &SearchArguments) -> Result<String, Failure> {
 }
 
 /// Looks at the files of the first documents of the answer.
-fn stale(opened: &[Opened], matches: &[RegexMatch]) -> Option<String> {
-    let mut stale: Vec<(&str, &'static str)> = Vec::new();
+fn stale<'m>(opened: &[Opened], matches: &'m [RegexMatch]) -> Vec<(&'m str, &'static str)> {
+    let mut stale: Vec<(&'m str, &'static str)> = Vec::new();
     for (file, opened) in opened.iter().enumerate() {
         let of_file = matches.iter().filter(|found| found.file == file);
         let mut documents: Vec<&str> = of_file.map(|found| &*found.document).collect();
@@ -158,7 +165,7 @@ fn stale(opened: &[Opened], matches: &[RegexMatch]) -> Option<String> {
         let states = documents.into_iter().zip(states.unwrap_or_default());
         stale.extend(states.filter_map(|(document, state)| Some((document, state.stale()?))));
     }
-    stale_warning(stale.into_iter())
+    stale
 }
 
 /// `path:12:text`, `report.pdf p. 4:120:text`, `ledger.xlsx [Q1] row 3:text`; of a document `path` or `path:7`.

@@ -10,6 +10,7 @@ use kb_engine::{
 use kb_json::best_score;
 
 use crate::args::SearchArguments;
+use crate::cmd::freshness::{refresh, warn_of_changes};
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -54,6 +55,9 @@ pub(crate) fn run(
     request.max_lines = arguments.lines;
     request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
     request.vector_column.clone_from(&arguments.vector_column);
+    if arguments.fresh.refresh {
+        refresh(&arguments.file, output)?;
+    }
     let opened = Opened::all("kb search", &arguments.file, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
@@ -126,15 +130,21 @@ pub(crate) fn run(
             output.note(&line);
         }
     }
+    let json = arguments.json.json;
     if response.hits.is_empty() {
         note_nothing_found(&request, &response, first, output);
+        warn_of_changes(&opened, &[], json, output)?;
         return Ok(Exit::Nothing);
     }
     // An answer that the engine cut goes on although no part was asked for.
     let is_cut = response.hits.len() < k && response.hits.next.is_some();
     if arguments.page.is_given() || is_cut {
-        show_rest(arguments.json.json, &Rest::from(&response.hits), output)?;
+        show_rest(json, &Rest::from(&response.hits), output)?;
     }
+    let told = response.hits.iter();
+    let told = told.filter(|hit| hit.source_state.stale().is_some());
+    let told: Vec<&str> = told.map(|hit| hit.document.as_str()).collect();
+    warn_of_changes(&opened, &told, json, output)?;
     Ok(Exit::Found)
 }
 

@@ -3,6 +3,7 @@
 use kb_engine::{FoundSymbol, Kb, Progress, SymbolsRequest, SymbolsResponse, search_files_symbols};
 
 use crate::args::SymbolsArguments;
+use crate::cmd::freshness::{refresh, warn_of_changes};
 use crate::cmd::opened::{Opened, Rest, show_rest};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -19,6 +20,9 @@ const LEAST_SIGNATURE: usize = 12;
 
 pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let (files, name) = arguments.files_and_name()?;
+    if arguments.fresh.refresh {
+        refresh(&files, output)?;
+    }
     let opened = Opened::all("kb symbols", &files, output)?;
     let Some(first) = opened.first() else {
         return Ok(Exit::Nothing);
@@ -43,6 +47,7 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
             "there are no programs, or they were indexed before format 0.9: `kb index FOLDER -o {} --rebuild` reads all files again",
             shell_word(&first.file)
         ));
+        warn_of_changes(&opened, &[], arguments.json.json, output)?;
         return Ok(Exit::Nothing);
     }
     output.link_documents(&arguments.link.hyperlink_format);
@@ -56,6 +61,7 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
         }
     }
     tell_rest(arguments, &response, output)?;
+    warn_of_changes(&opened, &[], arguments.json.json, output)?;
     Ok(if response.symbols.is_empty() {
         Exit::Nothing
     } else {

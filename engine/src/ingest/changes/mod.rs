@@ -6,6 +6,7 @@
 
 pub mod comparison;
 pub mod coverage;
+pub mod freshness;
 pub mod indexed;
 pub mod source_check;
 pub mod survey;

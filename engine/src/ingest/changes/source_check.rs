@@ -11,6 +11,8 @@ use crate::container::{MAX_KEY_BYTES, Snapshot};
 use crate::error::Result;
 use crate::ingest::source::names::document_name;
 use crate::ingest::source::open::{self, Kind, Links, Look, SourceFolder};
+use crate::store::documents::DocumentRecord;
+use crate::store::meta::Settings;
 use crate::types::SourceState;
 
 /// Largest file whose content is compared when its time changed and its size did not: what is indexed by
@@ -32,13 +34,13 @@ pub struct SourceCheck {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Folder {
     path: PathBuf,
-    /// Whether its files were named one by one, and may be links.
+    /// Whether its files may be links: they were named one by one, or links are followed.
     is_of_files: bool,
 }
 
 /// What the file knows of an original.
 #[derive(Debug, Clone)]
-struct Original {
+pub(super) struct Original {
     /// Position of its folder.
     folder: usize,
     /// Document path below the root.
@@ -59,6 +61,7 @@ impl SourceCheck {
         documents: &[&str],
     ) -> Result<SourceCheck> {
         let mut check = SourceCheck::default();
+        let settings = Settings::read(snapshot)?;
         for path in documents {
             let original = match catalog.documents.by_path(snapshot, path)? {
                 Some(id) => {
@@ -68,7 +71,10 @@ impl SourceCheck {
                     root.and_then(|root| {
                         Some(Original {
                             relative: below(&record.path, &root.prefix)?.to_owned(),
-                            folder: check.folder(&root.source, !root.files.is_empty())?,
+                            folder: check.folder(
+                                &root.source,
+                                !root.files.is_empty() || settings.selection(root.id).follow,
+                            )?,
                             size_bytes: record.size_bytes,
                             modified_ms: record.modified_ms,
                             hash: record.hash,
@@ -105,11 +111,7 @@ impl SourceCheck {
         let open: Vec<Option<(&Folder, SourceFolder)>> = open.collect();
         let state = |original: &Original| {
             let (folder, opened) = open.get(original.folder)?.as_ref()?;
-            Some(if folder.is_of_files {
-                original.compare_named(opened.path())
-            } else {
-                original.compare(opened)
-            })
+            Some(original.state_in(opened, folder.is_of_files))
         };
         let states = self.originals.iter();
         states
@@ -157,16 +159,19 @@ pub(crate) fn source_path(
     }))
 }
 
-/// The folder of a root, if it is one of this machine: a sealed file has its name only. A share of another machine may
-/// take minutes, and an escaped name is not the one on disk.
+/// The folder of a root, if it is one of this machine: a sealed file has its name only.
 fn local_folder(source: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(source);
-    let is_local = path.is_absolute() && !source.starts_with(r"\\") && !source.contains("\\x");
-    is_local.then_some(path)
+    is_local(source).then(|| PathBuf::from(source))
+}
+
+/// Whether the source of a root is the path of a folder that may be on this machine. A share of another one may take
+/// minutes, and an escaped name is not the one on disk.
+pub(super) fn is_local(source: &str) -> bool {
+    Path::new(source).is_absolute() && !source.starts_with(r"\\") && !source.contains("\\x")
 }
 
 /// What of a document path lies below the root.
-fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
+pub(super) fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
     if prefix.is_empty() {
         return Some(path);
     }
@@ -174,6 +179,26 @@ fn below<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
 }
 
 impl Original {
+    /// What a document says of its original, which is at that path below the root.
+    pub(super) fn new(relative: &str, record: &DocumentRecord) -> Original {
+        Original {
+            folder: 0,
+            relative: relative.to_owned(),
+            size_bytes: record.size_bytes,
+            modified_ms: record.modified_ms,
+            hash: record.hash,
+        }
+    }
+
+    /// Compares it with the file in the folder of its root. `is_named`: it may be a link, or behind one.
+    pub(super) fn state_in(&self, folder: &SourceFolder, is_named: bool) -> SourceState {
+        if is_named {
+            self.compare_named(folder.path())
+        } else {
+            self.compare(folder)
+        }
+    }
+
     /// Compares it with a file that is reached through no link.
     fn compare(&self, folder: &SourceFolder) -> SourceState {
         let given = PathBuf::from(&self.relative);

@@ -17,6 +17,7 @@ use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::ingest::worker::extraction::Extraction;
 use crate::ingest::worker::extractor::Extractor;
 use crate::progress::Reporter;
+use crate::store::meta::Meta;
 use crate::types::DocumentId;
 
 /// Locks that may be lost to other writers before one is obtained.
@@ -159,6 +160,25 @@ impl Session {
         let mut session = Session::open_or_create(path)?;
         session.starts_empty = path.exists();
         Ok(session)
+    }
+
+    /// Folders and named files that the file was made from and that are there now.
+    ///
+    /// # Errors
+    /// As [`Container::open`].
+    pub(crate) fn sources_at_hand(&self) -> Result<Vec<PathBuf>> {
+        let roots = Container::open(&self.path)?.read(Meta::read)?.roots;
+        let sources = roots.iter().flat_map(|root| {
+            let folder = PathBuf::from(&root.source);
+            if root.files.is_empty() {
+                vec![folder]
+            } else {
+                root.files.iter().map(|name| folder.join(name)).collect()
+            }
+        });
+        Ok(sources
+            .filter(|path| path.is_absolute() && path.exists())
+            .collect())
     }
 
     /// Where files are read from now on.

@@ -1,0 +1,118 @@
+//! Whether the files that a .kb was made from changed since, said of an answer, or mended before it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kb_engine::{ChangedSources, Error, IndexOptions, KbWriter, Progress};
+
+use crate::cmd::opened::Opened;
+use crate::failure::Failure;
+use crate::locate::locate;
+use crate::output::format::plural;
+use crate::output::{Output, log};
+use crate::writer_wait::{wait_for_writer, waiting_note};
+
+/// Time that is spent on it after an answer, for all files together.
+const LIMIT: Duration = Duration::from_millis(5);
+
+/// How long an update before an answer waits for another writer.
+const REFRESH_WAIT: Duration = Duration::from_secs(10);
+
+/// Changes that a warning names.
+const SHOWN: usize = 5;
+
+/// Warns where sources changed, after the answer was printed; `told` are documents that a warning named already.
+pub(crate) fn warn_of_changes(
+    opened: &[Opened],
+    told: &[&str],
+    json: bool,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    #[cfg(feature = "testing")]
+    let limit = crate::faults::sources_limit().unwrap_or(LIMIT);
+    #[cfg(not(feature = "testing"))]
+    let limit = LIMIT;
+    let started = std::time::Instant::now();
+    let mut any = false;
+    for one in opened {
+        let left = limit.saturating_sub(started.elapsed());
+        // An answer does not fail for what is not known of its sources.
+        let Ok(mut changed) = one.kb.changed_sources(left) else {
+            continue;
+        };
+        changed
+            .changes
+            .retain(|(document, _)| !told.contains(&document.as_str()));
+        if changed.changes.is_empty() {
+            continue;
+        }
+        any = true;
+        if json {
+            let file = one.file.display().to_string();
+            output.json(kb_json::changed_sources(&file, &changed))?;
+        }
+        output.flush()?;
+        let warning = warning(&changed);
+        let warning = output.name(&warning).into_owned();
+        output.warning(&warning);
+    }
+    if any {
+        output.hint("--refresh brings the .kb file up to date first, as `kb index` does");
+    }
+    Ok(())
+}
+
+fn warning(changed: &ChangedSources) -> String {
+    let names = changed.changes.iter().take(SHOWN);
+    let names: Vec<String> = names
+        .map(|(document, change)| format!("{document} ({})", change.name()))
+        .collect();
+    let count = changed.changes.len();
+    let least = if changed.is_complete { "" } else { "at least " };
+    let more = match count - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "out of date: {least}{} changed since the last `kb index`: {}{more}",
+        plural(count as u64, "file"),
+        names.join(", ")
+    )
+}
+
+/// Brings files up to date with the folders that they were made from; without a name the one that is located.
+pub(crate) fn refresh(files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
+    if files.is_empty() {
+        return refresh_one(&locate(None)?, output);
+    }
+    files.iter().try_for_each(|file| refresh_one(file, output))
+}
+
+fn refresh_one(file: &Path, output: &mut Output) -> Result<(), Failure> {
+    let options = IndexOptions::new().large_merges(false);
+    let refreshed = wait_for_writer(
+        REFRESH_WAIT,
+        None,
+        &mut |holder| log(&waiting_note(holder)),
+        |wait| {
+            let mut writer = KbWriter::open(file)?.lock_timeout(wait);
+            writer.refresh(&options, &mut Progress::ignore)
+        },
+    );
+    match refreshed {
+        Ok(Some(_)) => {}
+        Ok(None) => output.warning(&format!(
+            "the folders that {} was made from are not here: it was not brought up to date",
+            file.display()
+        )),
+        // Whoever reads it says what is wrong with it.
+        Err(Error::PathNotFound { .. } | Error::NotAKb { .. }) => {}
+        Err(error) => {
+            output.warning(&format!(
+                "{} was not brought up to date: {error}",
+                file.display()
+            ));
+        }
+    }
+    Ok(())
+}
