@@ -4,6 +4,7 @@ use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::drawing_parts::DrawingParts;
 use crate::ingest::extract::package::math::read_office_math;
 use crate::ingest::extract::package::ooxml::{self, Relationships};
+use crate::ingest::extract::package::symbols;
 use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
@@ -98,6 +99,8 @@ fn read_shapes(
     let mut is_text = false;
     let mut placeholder = None;
     let mut text = String::new();
+    // That of the open run, which may be one of symbols.
+    let mut font = String::new();
     let mut cells = 0usize;
     while let Some(event) = reader.next()? {
         match event {
@@ -110,6 +113,11 @@ fn read_shapes(
                 }
                 "ph" => placeholder = Some(element.attribute("type").unwrap_or_default()),
                 "t" => is_text = true,
+                "r" | "fld" => font.clear(),
+                "latin" if font.is_empty() => {
+                    font = element.reference("typeface").unwrap_or_default();
+                }
+                "sym" => font = element.reference("typeface").unwrap_or_default(),
                 "br" => text.push('\n'),
                 "tab" => text.push('\t'),
                 "oMath" => text.push_str(&read_office_math(&mut reader)?),
@@ -143,7 +151,7 @@ fn read_shapes(
                 }
                 _ => {}
             },
-            XmlEvent::Text(piece) if is_text => text.push_str(&piece),
+            XmlEvent::Text(piece) if is_text => text.push_str(&symbols::text(&font, &piece)),
             XmlEvent::Text(_) => {}
         }
     }

@@ -200,7 +200,8 @@ fn charts_diagrams_and_equations_are_on_their_slides() {
             "<dgm:dataModel><dgm:pt modelId='1'><dgm:t><a:p><a:t>{text}</a:t></a:p></dgm:t></dgm:pt></dgm:dataModel>"
         )
     };
-    let slide = "<p:sld><p:sp><a:p><a:t>above</a:t></a:p></p:sp>\
+    let slide = "<p:sld><p:sp><a:p><a:r><a:rPr><a:latin typeface='Arial'/><a:sym typeface='Wingdings'/></a:rPr><a:t>\u{f0fc}</a:t></a:r>\
+        <a:r><a:t> above</a:t></a:r></a:p></p:sp>\
         <p:graphicFrame><a:graphic><c:chart r:id='r0'/></a:graphic></p:graphicFrame>\
         <p:graphicFrame><a:graphic><dgm:relIds r:dm='r1'/></a:graphic></p:graphicFrame>\
         <p:sp><a:p><a:t>Let </a:t><mc:AlternateContent><mc:Choice><a14:m><m:oMath><m:sSup><m:e><m:r><m:t>z</m:t></m:r></m:e>\
@@ -232,7 +233,7 @@ fn charts_diagrams_and_equations_are_on_their_slides() {
     ]);
     assert_eq!(
         document(&bytes).text,
-        "above\nCatch\nCod\t8.5\nSteer\nLet z^3\nMoor\n\n"
+        "\u{2713} above\nCatch\nCod\t8.5\nSteer\nLet z^3\nMoor\n\n"
     );
     let page =
         "<draw:page><draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></draw:page>";
