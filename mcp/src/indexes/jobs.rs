@@ -13,6 +13,9 @@ const ENDED_LIMIT: usize = 256;
 /// Most running jobs of one index: each upload holds its content until it is written.
 const RUNNING_LIMIT: usize = 8;
 
+/// Most of them that are uploads: however many come and however long they take to read, an index run has a place.
+const UPLOADS_LIMIT: usize = 6;
+
 /// How late an upload may notice that an earlier one of its path has ended.
 const TICK: Duration = Duration::from_millis(10);
 
@@ -86,7 +89,9 @@ impl Jobs {
     ) -> Result<RunningJob, ToolError> {
         let mut table = self.table();
         let is_running = |job: &Job| matches!(job.state, JobState::Running(_));
-        if table.by_id.values().filter(|job| is_running(job)).count() >= RUNNING_LIMIT {
+        let running = || table.by_id.values().filter(|job| is_running(job));
+        let uploads = running().filter(|job| job.is_upload).count();
+        if running().count() >= RUNNING_LIMIT || (is_upload && uploads >= UPLOADS_LIMIT) {
             let sentence = "too many uploads and index runs are under way";
             return Err(ToolError::new("RATE_LIMITED", sentence)
                 .with_hint("get_status tells when they are done; then try again"));
@@ -231,6 +236,22 @@ mod tests {
         running.pop().unwrap().done();
         jobs.begin("c", None).unwrap().finish();
         assert!(jobs.get("c").is_none());
+    }
+
+    #[test]
+    fn uploads_leave_places_for_index_runs() {
+        let jobs = Arc::new(Jobs::default());
+        let uploads: Vec<RunningJob> = (0..UPLOADS_LIMIT)
+            .map(|number| jobs.begin_upload(&number.to_string(), None).unwrap())
+            .collect();
+        let refused = jobs.begin_upload("more", None).unwrap_err();
+        assert_eq!(refused.code, "RATE_LIMITED");
+        let runs: Vec<RunningJob> = (UPLOADS_LIMIT..RUNNING_LIMIT)
+            .map(|_| jobs.begin("folder", None).unwrap())
+            .collect();
+        assert!(!runs.is_empty());
+        assert_eq!(jobs.begin("folder", None).unwrap_err().code, "RATE_LIMITED");
+        drop(uploads);
     }
 
     #[test]

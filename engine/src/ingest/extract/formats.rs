@@ -5,9 +5,9 @@
 //! under the same name, because search needs them without any reader.
 
 use crate::ingest::extract::extracted::Extracted;
+use crate::ingest::extract::markup::{asciidoc, html, markdown, message, notebook, rst, xml};
 #[cfg(feature = "office")]
 use crate::ingest::extract::markup::epub;
-use crate::ingest::extract::markup::{asciidoc, html, markdown, message, notebook, rst, xml};
 #[cfg(feature = "pdf")]
 use crate::ingest::extract::pdf;
 #[cfg(feature = "sheets")]
@@ -33,7 +33,7 @@ pub(super) struct Format {
     pub(super) label: &'static str,
     pub(super) mark: Mark,
     pub(super) reader: Reader,
-    /// Whether its files are read in the worker process: all but plain text, Markdown and tables as text.
+    /// Whether its files are read in the worker process: all but plain text and tables as text.
     pub(super) needs_worker: bool,
     /// Bytes of a file; a longer one is refused before it is read.
     pub(super) max_bytes: usize,
@@ -109,20 +109,20 @@ pub(super) static FORMATS: &[Format] = &[
     packed("ods", ods::FORMAT, Mark::MediaType("application/vnd.oasis.opendocument.spreadsheet"), ods::extract),
     // What is too large for a table, or is none in spite of its name, is kept as the text that it is.
     #[cfg(feature = "sheets")]
-    plain("csv", "CSV", Mark::Name, |text| Ok(csv::extract(text, false).unwrap_or_default())),
+    Format { needs_worker: false, ..plain("csv", "CSV", Mark::Name, |text| Ok(csv::extract(text, false).unwrap_or_default())) },
     #[cfg(feature = "sheets")]
-    plain("tsv", "TSV", Mark::Name, |text| Ok(csv::extract(text, true).unwrap_or_default())),
+    Format { needs_worker: false, ..plain("tsv", "TSV", Mark::Name, |text| Ok(csv::extract(text, true).unwrap_or_default())) },
     // PDF. A document has at most 1,000,000 characters and as many drawings inside drawings on a page.
     #[cfg(feature = "pdf")]
     packed("pdf", pdf::FORMAT, Mark::Start(pdf::is_pdf), pdf::extract),
-    // Markup, mail and books. A format of text whose reader is not as simple as that of Markdown needs the worker.
-    Format { needs_worker: true, ..plain("html", "HTML", Mark::TextStart(html::is_page), |text| Ok(html::extract(text))) },
+    // Markup, mail and books. All of it is read in the worker, where a reader that is slow on a hostile text has a limit.
+    plain("html", "HTML", Mark::TextStart(html::is_page), |text| Ok(html::extract(text))),
     plain("markdown", "Markdown", Mark::Name, |text| Ok(markdown::extract(text))),
     plain("rst", "reStructuredText", Mark::Name, |text| Ok(rst::extract(text))),
     plain("asciidoc", "AsciiDoc", Mark::Name, |text| Ok(asciidoc::extract(text))),
     // Read by the scanner of HTML where it is a document. Most is configuration, and stored as it is.
     plain("xml", "XML", Mark::Name, |text| Ok(xml::extract(text))),
-    Format { needs_worker: true, ..plain("ipynb", "Jupyter notebook", Mark::Name, notebook::extract) },
+    plain("ipynb", "Jupyter notebook", Mark::Name, notebook::extract),
     packed("eml", message::FORMAT, Mark::Header(message::is_message), message::extract),
     #[cfg(feature = "office")]
     packed("epub", epub::FORMAT, Mark::MediaType(epub::MEDIA_TYPE), epub::extract),
@@ -169,7 +169,7 @@ const fn plain(
         label,
         mark,
         reader: Reader::Text(extract),
-        needs_worker: false,
+        needs_worker: true,
         max_bytes: MAX_PLAIN_BYTES,
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn of_text_start(source: &str) -> Option<&'static Format> {
 pub enum Isolation {
     /// In the process that has it.
     InProcess,
-    /// In a worker where the host has one: a text whose reader is not as simple as that of Markdown.
+    /// In a worker where the host has one: a text with markup.
     WorkerIfAny,
     /// The same for a program, which is parsed there. One that a worker dies on is read without being parsed.
     WorkerToParse,

@@ -17,9 +17,9 @@ const CPU_LIMIT: Duration = Duration::from_secs(30);
 /// Where the files of formats that need a worker are read.
 static DEFAULT: OnceLock<Extraction> = OnceLock::new();
 
-/// In which process files of untrusted formats are read: all but plain text, Markdown, CSV and their like, which the
-/// calling process reads. A text whose reader is less simple, as HTML or a program that is parsed, goes to a worker
-/// where there is one, and is read by the calling process otherwise.
+/// In which process files of untrusted formats are read: all but plain text, JSON and tables as text, which the
+/// calling process reads. Texts with markup, as HTML, XML and Markdown, and programs that are parsed go to a worker
+/// where there is one, and are read by the calling process otherwise.
 ///
 /// ```no_run
 /// use kb_engine::{Extraction, WorkerOptions};

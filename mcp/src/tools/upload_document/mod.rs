@@ -34,6 +34,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long an accepted upload waits for other writers: as long as indexing a very large folder takes.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// Bytes of a text that is read at once, whatever others are being read: a worker needs little for it.
+const SMALL_BYTES: usize = 1 << 20;
+
 /// Longest path, in bytes.
 const PATH_LIMIT_BYTES: usize = 1024;
 
@@ -211,7 +214,7 @@ impl Upload {
     /// The document ready to be stored.
     fn read(&self) -> Result<Document, ToolError> {
         let is_binary = matches!(sniff(&self.bytes), Sniffed::Binary(_));
-        let _place = is_binary.then(ReaderPlace::take);
+        let _place = (is_binary || self.bytes.len() > SMALL_BYTES).then(ReaderPlace::take);
         let mut document = content::document(&self.read_as, &self.bytes)?;
         self.path.clone_into(&mut document.path);
         refuse_secret(&self.path, secret_in(&document))?;

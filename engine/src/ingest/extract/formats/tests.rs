@@ -139,7 +139,12 @@ fn all_but_plain_text_goes_to_the_worker() {
     }
     for (name, bytes, needs) in [
         ("a.txt", &b"words"[..], InProcess),
-        ("a.md", b"# words", InProcess),
+        ("a.md", b"# words", WorkerIfAny),
+        ("a.rst", b"words\n=====", WorkerIfAny),
+        ("a.adoc", b"= words", WorkerIfAny),
+        ("a.xml", b"<book/>", WorkerIfAny),
+        ("a.ipynb", b"{}", WorkerIfAny),
+        ("a.jsonl", b"{}", InProcess),
         ("a.rs", b"fn main() {}", WorkerToParse),
         ("run", b"#!/bin/sh\nexit", WorkerToParse),
         ("a.cob", b"STOP RUN.", InProcess),

@@ -91,10 +91,21 @@ pub(in crate::ingest::extract) fn extract(source: &str) -> Extracted {
     extracted
 }
 
+/// An element that has begun and not ended.
+#[derive(Debug, Clone, Copy)]
+struct OpenElement {
+    role: Role,
+    /// Whether text is read in it.
+    shown: Shown,
+    /// What a title in it is the title of: the element itself, or where it only groups, what it is in. Kept for each,
+    /// because looking for it at each title takes quadratic time in a document that opens many groups.
+    titled: Option<Role>,
+}
+
 struct DocumentReader<'a> {
     page: Page<'a>,
-    /// The elements around the next text, and whether it is read in each.
-    open: Vec<(Role, Shown)>,
+    /// The elements around the next text.
+    open: Vec<OpenElement>,
     sections: usize,
     /// The fact that is read, and its value so far.
     fact: Option<(&'static str, String)>,
@@ -103,7 +114,7 @@ struct DocumentReader<'a> {
 
 impl DocumentReader<'_> {
     fn shown(&self) -> Shown {
-        self.open.last().map_or(Shown::Yes, |(_, shown)| *shown)
+        self.open.last().map_or(Shown::Yes, |around| around.shown)
     }
 
     fn add_text(&mut self, text: &str, at: usize) {
@@ -137,16 +148,16 @@ impl DocumentReader<'_> {
 
     /// The role of an element where it stands.
     fn in_place(&self, role: Role) -> Role {
-        let mut around = self.open.iter().rev().map(|(role, _)| *role);
+        let around = self.open.last();
         match role {
-            Role::Title => match around.find(|role| !matches!(role, Role::Info | Role::Group)) {
+            Role::Title => match around.and_then(|around| around.titled) {
                 Some(Role::Section) => {
                     Role::Heading(u8::try_from(self.sections).unwrap_or(6).min(6))
                 }
                 Some(Role::Like(_)) => Role::Like("p"),
                 _ => Role::Inline,
             },
-            Role::Fact(_) if around.next() != Some(Role::Info) => Role::Inline,
+            Role::Fact(_) if around.map(|around| around.role) != Some(Role::Info) => Role::Inline,
             role => role,
         }
     }
@@ -158,7 +169,15 @@ impl DocumentReader<'_> {
             (Role::Section | Role::Heading(_), _) => Shown::Yes,
             (_, shown) => shown,
         };
-        self.open.push((role, shown));
+        let titled = match role {
+            Role::Info | Role::Group => self.open.last().and_then(|around| around.titled),
+            role => Some(role),
+        };
+        self.open.push(OpenElement {
+            role,
+            shown,
+            titled,
+        });
         match role {
             Role::Section => self.sections += 1,
             Role::Fact(key) if self.fact.is_none() => self.fact = Some((key, String::new())),
@@ -175,7 +194,7 @@ impl DocumentReader<'_> {
     }
 
     fn close(&mut self) {
-        let Some((role, shown)) = self.open.pop() else {
+        let Some(OpenElement { role, shown, .. }) = self.open.pop() else {
             return;
         };
         match role {
