@@ -50,6 +50,19 @@ impl Element<'_> {
         name.split_once(':').map_or("", |(prefix, _)| prefix)
     }
 
+    /// The namespaces that it declares, by prefix; empty for elements without one.
+    fn namespaces(&self) -> impl Iterator<Item = (String, String)> {
+        let mut attributes = self.0.attributes();
+        attributes.with_checks(false);
+        attributes.flatten().filter_map(|attribute| {
+            let prefix = match attribute.key.into_inner() {
+                "xmlns" => "",
+                name => name.strip_prefix("xmlns:")?,
+            };
+            Some((prefix.to_owned(), attribute.value.into_owned()))
+        })
+    }
+
     /// The value of an attribute of this name, whatever its prefix; the first of several.
     pub(in crate::ingest::extract) fn attribute(&self, name: &str) -> Option<String> {
         let mut attributes = self.0.attributes();
@@ -123,6 +136,39 @@ pub(in crate::ingest::extract) struct XmlReader<'a> {
     reader: Reader<&'a [u8]>,
     depth: u64,
     is_broken: bool,
+    /// Which elements are read, where only those of one vocabulary are.
+    own: Option<Vocabulary>,
+}
+
+/// The vocabulary of a part: that of its outermost element.
+#[derive(Debug, Default)]
+struct Vocabulary {
+    /// Prefixes of its elements; empty before the outermost one.
+    prefixes: Vec<String>,
+    namespace: String,
+}
+
+impl Vocabulary {
+    /// Whether an element is of it.
+    fn has(&mut self, element: &Element<'_>) -> bool {
+        let prefix = element.prefix();
+        if self.prefixes.is_empty() {
+            self.prefixes.push(prefix.to_owned());
+            let declared: Vec<(String, String)> = element.namespaces().collect();
+            let own = declared.iter().find(|(declared, _)| declared == prefix);
+            if let Some((_, own)) = own {
+                self.namespace.clone_from(own);
+                let same = declared.iter().filter(|(_, namespace)| namespace == own);
+                self.prefixes.extend(same.map(|(prefix, _)| prefix.clone()));
+            }
+            return true;
+        }
+        // An element may declare its prefix itself.
+        self.prefixes.iter().any(|own| own == prefix)
+            || element
+                .namespaces()
+                .any(|(declared, namespace)| declared == prefix && namespace == self.namespace)
+    }
 }
 
 impl<'a> XmlReader<'a> {
@@ -137,6 +183,17 @@ impl<'a> XmlReader<'a> {
             reader,
             depth: 0,
             is_broken: false,
+            own: None,
+        }
+    }
+
+    /// Reads a part without what other vocabularies add to it: elements of another namespace than the outermost one
+    /// has, and lists of extensions. They may have the names that the format itself uses: an extension of a workbook
+    /// has a `workbookPr` of its own, which says nothing of dates. Of alternatives that for all programs is read.
+    pub(in crate::ingest::extract) fn of_own(text: &'a str) -> XmlReader<'a> {
+        XmlReader {
+            own: Some(Vocabulary::default()),
+            ..XmlReader::new(text)
         }
     }
 
@@ -156,6 +213,25 @@ impl<'a> XmlReader<'a> {
     /// # Errors
     /// [`SkipReason::Limit`] for elements nested deeper than [`MAX_DEPTH`].
     pub(in crate::ingest::extract) fn next(&mut self) -> Result<Option<XmlEvent<'a>>, SkipReason> {
+        loop {
+            let event = self.next_of_all()?;
+            if let (Some(own), Some(XmlEvent::Start(element))) = (&mut self.own, &event) {
+                let is_read = match element.name() {
+                    "extLst" | "Choice" => false,
+                    "AlternateContent" | "Fallback" => true,
+                    _ => own.has(element),
+                };
+                if !is_read {
+                    self.skip()?;
+                    continue;
+                }
+            }
+            return Ok(event);
+        }
+    }
+
+    /// The same, whatever its vocabulary is.
+    fn next_of_all(&mut self) -> Result<Option<XmlEvent<'a>>, SkipReason> {
         loop {
             return Ok(Some(match self.reader.read_event() {
                 Ok(Event::Start(element)) => {
@@ -197,7 +273,7 @@ impl<'a> XmlReader<'a> {
     /// As [`XmlReader::next`].
     pub(in crate::ingest::extract) fn skip(&mut self) -> Result<(), SkipReason> {
         let outside = self.depth.saturating_sub(1);
-        while self.depth > outside && self.next()?.is_some() {}
+        while self.depth > outside && self.next_of_all()?.is_some() {}
         Ok(())
     }
 

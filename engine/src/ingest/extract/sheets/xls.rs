@@ -4,6 +4,7 @@ mod records;
 mod strings;
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter::Peekable;
 
 use encoding_rs::WINDOWS_1252;
 
@@ -168,11 +169,7 @@ impl Globals {
                     });
                 }
                 SHARED_STRINGS => {
-                    let mut pieces = vec![data];
-                    while let Some(more) = records.next_if(|record| record.kind == CONTINUE) {
-                        pieces.push(more.data);
-                    }
-                    globals.strings = Strings::read(pieces);
+                    globals.strings = Strings::read(with_continuations(data, &mut records));
                 }
                 _ => {}
             }
@@ -197,7 +194,8 @@ impl Globals {
         let mut depth = 0u32;
         // The cell of a formula whose text is in the next record.
         let mut waits: Option<Place> = None;
-        for Record { kind, data } in records(stream) {
+        let mut records = records(stream).peekable();
+        while let Some(Record { kind, data }) = records.next() {
             match kind {
                 BEGIN => depth += 1,
                 END if depth <= 1 => return Ok(()),
@@ -205,8 +203,9 @@ impl Globals {
                 // A chart within the sheet.
                 _ if depth > 1 => {}
                 STRING => {
+                    let pieces = with_continuations(data, &mut records);
                     if let Some(place) = waits.take() {
-                        self.put_text(place, &self.text.long(data), sheet)?;
+                        self.put_text(place, &self.text.long_in(pieces), sheet)?;
                     }
                 }
                 MULTIPLE_RK => self.read_multiple(data, sheet)?,
@@ -220,7 +219,8 @@ impl Globals {
                         NUMBER => self.put_number(place, f64_at(rest, 0), sheet)?,
                         RK => self.put_number(place, u32_at(rest, 0).map(rk), sheet)?,
                         LABEL | RICH_STRING => {
-                            self.put_text(place, &self.text.long(rest), sheet)?
+                            let pieces = with_continuations(rest, &mut records);
+                            self.put_text(place, &self.text.long_in(pieces), sheet)?;
                         }
                         LABEL_SHARED => {
                             let text = place_at(rest, 0).and_then(|at| self.strings.get(at));
@@ -294,6 +294,18 @@ impl Globals {
         };
         sheet.push(place.row, place.column, cell)
     }
+}
+
+/// A record and those that continue it.
+fn with_continuations<'s>(
+    data: &'s [u8],
+    records: &mut Peekable<impl Iterator<Item = Record<'s>>>,
+) -> Vec<&'s [u8]> {
+    let mut pieces = vec![data];
+    while let Some(more) = records.next_if(|record| record.kind == CONTINUE) {
+        pieces.push(more.data);
+    }
+    pieces
 }
 
 /// Where a cell stands, from 1, and its style.

@@ -2,7 +2,7 @@
 
 use encoding_rs::Encoding;
 
-use crate::ingest::extract::package::little_endian::{u16_at, utf_16};
+use crate::ingest::extract::package::little_endian::utf_16;
 
 /// How texts are stored.
 pub(super) struct Text {
@@ -21,20 +21,26 @@ impl Text {
 
     /// A text behind its length in two bytes.
     pub(super) fn long(&self, data: &[u8]) -> String {
-        let length = u16_at(data, 0).map_or(0, usize::from);
-        self.characters(length, data.get(2..).unwrap_or_default())
+        self.long_in(vec![data])
+    }
+
+    /// The same in a record and those that continue it.
+    pub(super) fn long_in(&self, pieces: Vec<&[u8]>) -> String {
+        let mut pieces = Pieces::new(pieces);
+        let length = pieces.number(2);
+        self.characters_in(length, pieces)
     }
 
     fn characters(&self, length: usize, data: &[u8]) -> String {
+        self.characters_in(length, Pieces::new(vec![data]))
+    }
+
+    fn characters_in(&self, length: usize, mut pieces: Pieces<'_>) -> String {
         if !self.is_unicode {
-            let bytes = data.get(..length.min(data.len())).unwrap_or_default();
-            return self
-                .encoding
-                .decode_without_bom_handling(bytes)
-                .0
-                .into_owned();
+            let bytes: Vec<u8> = std::iter::from_fn(|| pieces.byte()).take(length).collect();
+            let (text, _) = self.encoding.decode_without_bom_handling(&bytes);
+            return text.into_owned();
         }
-        let mut pieces = Pieces::new(vec![data]);
         let flags = pieces.byte().unwrap_or(0);
         // Behind them: how parts of the text look, and how it is spoken.
         if flags & 8 != 0 {
@@ -128,14 +134,23 @@ impl<'s> Pieces<'s> {
         }
     }
 
-    /// Characters of one or two bytes by bit 0 of `flags`. A record that continues them says anew which.
+    /// Characters of one or two bytes by bit 0 of `flags`. A record that continues them says anew which, also where
+    /// none of them stands in the record before it.
     fn characters(&mut self, length: usize, flags: u8) -> String {
         let mut text = String::new();
         let (mut left, mut flags) = (length, flags);
-        self.fill();
-        loop {
+        while left > 0 {
             let width = if flags & 1 != 0 { 2 } else { 1 };
             let here = left.min(self.current.len() / width);
+            if here == 0 {
+                // Half a character at the end of a record is none.
+                self.current = &[];
+                match self.byte() {
+                    Some(anew) => flags = anew,
+                    None => break,
+                }
+                continue;
+            }
             let (bytes, rest) = self.current.split_at(here * width);
             self.current = rest;
             match width {
@@ -143,15 +158,7 @@ impl<'s> Pieces<'s> {
                 _ => text.push_str(&utf_16(bytes)),
             }
             left -= here;
-            if left == 0 {
-                return text;
-            }
-            // Half a character at the end of a record is none.
-            self.current = &[];
-            match self.byte() {
-                Some(anew) => flags = anew,
-                None => return text,
-            }
         }
+        text
     }
 }

@@ -181,6 +181,118 @@ fn every_kind_of_cell_is_read() {
     assert_eq!(sheets[0].0.header_row, Some(1));
 }
 
+/// A shared string as it is stored: its bytes, and which of them begin a character.
+fn stored(text: &str, is_wide: bool, runs: u16, spoken: u32) -> (Vec<u8>, Vec<usize>) {
+    let flags = u8::from(is_wide) | if runs > 0 { 8 } else { 0 } | if spoken > 0 { 4 } else { 0 };
+    let units: Vec<u16> = text.encode_utf16().collect();
+    let mut bytes = [&(units.len() as u16).to_le_bytes()[..], &[flags]].concat();
+    if runs > 0 {
+        bytes.extend(runs.to_le_bytes());
+    }
+    if spoken > 0 {
+        bytes.extend(spoken.to_le_bytes());
+    }
+    let mut starts = Vec::new();
+    for unit in units {
+        starts.push(bytes.len());
+        match is_wide {
+            true => bytes.extend(unit.to_le_bytes()),
+            false => bytes.push(unit as u8),
+        }
+    }
+    bytes.resize(bytes.len() + 4 * usize::from(runs) + spoken as usize, 0xAB);
+    (bytes, starts)
+}
+
+#[test]
+fn shared_strings_are_whole_wherever_records_cut_them() {
+    let texts = [
+        ("plum jam", false, 0, 0),
+        ("\u{5ca9}\u{624b}", true, 0, 0),
+        ("", false, 0, 0),
+        ("pear", false, 3, 5),
+        ("\u{3b1}\u{3b2}g", true, 1, 2),
+        ("quince", false, 0, 9),
+    ];
+    let mut bytes = vec![0; 8];
+    // Where a record may end: behind each byte but between the halves of a character, and whether characters go on
+    // behind it, which takes a byte of flags.
+    let mut places = Vec::new();
+    for (text, is_wide, runs, spoken) in texts {
+        let (stored, starts) = stored(text, is_wide, runs, spoken);
+        let width = if is_wide { 2 } else { 1 };
+        for at in 0..stored.len() {
+            let in_character = starts
+                .iter()
+                .any(|start| (start + 1..start + width).contains(&at));
+            if !in_character {
+                places.push((
+                    bytes.len() + at,
+                    starts.contains(&at).then_some(u8::from(is_wide)),
+                ));
+            }
+        }
+        bytes.extend(stored);
+    }
+    let cells = |count: usize| -> Vec<Vec<u8>> {
+        (0..count as u32)
+            .map(|n| cell(0xFD, at(n as u16, 0, 0), &n.to_le_bytes()))
+            .collect()
+    };
+    let expected: String = texts
+        .iter()
+        .map(|(text, ..)| text)
+        .filter(|text| !text.is_empty())
+        .map(|text| format!("{text}\n"))
+        .collect();
+    let read = |cuts: &[(usize, Option<u8>)], with_empty: bool| {
+        let mut records = Vec::new();
+        let (mut from, mut kind, mut flags) = (0, 0xFC, None);
+        let ends = cuts.iter().copied().chain([(bytes.len(), None)]);
+        for (end, next) in ends {
+            let piece: Vec<u8> = flags
+                .into_iter()
+                .chain(bytes[from..end].iter().copied())
+                .collect();
+            records.push(record(kind, &piece));
+            if with_empty {
+                records.push(record(0x3C, &[]));
+            }
+            (from, kind, flags) = (end, 0x3C, next);
+        }
+        let found = extract(&xls(&records, &[("a", 0, cells(texts.len()))])).unwrap();
+        found.text.unwrap()
+    };
+    for (number, first) in places.iter().enumerate() {
+        assert_eq!(read(&[*first], false), expected, "cut at {first:?}");
+        assert_eq!(
+            read(&[*first], true),
+            expected,
+            "cut at {first:?}, then an empty record"
+        );
+        if let Some(second) = places.get(number + 1 + number % 5) {
+            assert_eq!(
+                read(&[*first, *second], false),
+                expected,
+                "cut at {first:?} and {second:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_long_text_of_a_formula_goes_on_in_the_next_record() {
+    let formula = cell(
+        0x06,
+        at(0, 0, 0),
+        &[0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0],
+    );
+    let first = record(0x207, &[&[6, 0, 0][..], b"one "].concat());
+    let second = record(0x3C, &[1, b'u', 0, b'p', 0]);
+    let found = extract(&xls(&[], &[("a", 0, vec![formula, first, second])])).unwrap();
+    assert_eq!(found.text.as_deref(), Some("one up\n"));
+}
+
 #[test]
 fn days_count_from_1904_where_the_workbook_says_so() {
     let globals = [record(0x22, &[1, 0]), style(14)];

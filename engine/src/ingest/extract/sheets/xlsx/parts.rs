@@ -30,7 +30,7 @@ pub(super) struct Entry {
 /// # Errors
 /// [`SkipReason::Damaged`] for what is no such list; a limit is exceeded.
 pub(super) fn book(xml: &str) -> Result<Book, SkipReason> {
-    let mut reader = XmlReader::new(xml);
+    let mut reader = XmlReader::of_own(xml);
     let mut book = Book::default();
     let mut is_book = false;
     while let Some(event) = reader.next()? {
@@ -44,14 +44,12 @@ pub(super) fn book(xml: &str) -> Result<Book, SkipReason> {
                 book.is_1904 = matches!(stated.as_deref(), Some("1" | "true"));
             }
             "sheet" => {
-                let mut entry = Entry::default();
-                element.each_attribute(|name, value| match name {
-                    "name" => entry.name = value,
-                    "state" => entry.is_hidden = value != "visible",
-                    "id" => entry.id = value,
-                    _ => {}
+                let state = element.attribute("state");
+                book.sheets.push(Entry {
+                    name: element.attribute("name").unwrap_or_default(),
+                    is_hidden: state.is_some_and(|state| state != "visible"),
+                    id: element.prefixed_attribute("id").unwrap_or_default(),
                 });
-                book.sheets.push(entry);
             }
             _ => {}
         }
@@ -75,7 +73,7 @@ impl Strings {
     /// # Errors
     /// [`SkipReason::Damaged`] for what is no XML; a limit is exceeded.
     pub(super) fn read(xml: &str) -> Result<Strings, SkipReason> {
-        let mut reader = XmlReader::new(xml);
+        let mut reader = XmlReader::of_own(xml);
         let mut strings = Strings::default();
         while let Some(event) = reader.next()? {
             if let XmlEvent::Start(element) = event
@@ -168,7 +166,7 @@ impl Styles {
     /// # Errors
     /// A limit is exceeded.
     pub(super) fn read(xml: &str) -> Result<Styles, SkipReason> {
-        let mut reader = XmlReader::new(xml);
+        let mut reader = XmlReader::of_own(xml);
         let mut styles = Styles::default();
         let mut codes: HashMap<u32, String> = HashMap::new();
         let mut known: HashMap<u32, usize> = HashMap::new();
@@ -183,6 +181,8 @@ impl Styles {
                             codes.insert(id, code);
                         }
                     }
+                    // Of formats that depend on a condition.
+                    "dxf" => reader.skip()?,
                     "cellXfs" => of_cells = true,
                     "cellStyleXfs" | "dxfs" | "cellStyles" => of_cells = false,
                     "xf" if of_cells => {

@@ -23,7 +23,7 @@ pub(super) fn read(
     context: &Context<'_>,
     sheet: &mut SheetWriter<'_>,
 ) -> Result<(), SkipReason> {
-    let mut reader = XmlReader::new(xml);
+    let mut reader = XmlReader::of_own(xml);
     let (mut row, mut column) = (0u32, 0u32);
     let mut shared = SharedFormulas::default();
     while let Some(event) = reader.next()? {

@@ -137,3 +137,48 @@ fn a_shared_formula_without_a_value_is_that_of_its_own_cell() {
     assert_eq!(sheets[0].1.as_slice(), expected);
     assert_eq!(sheets[0].0.uncalculated, 3);
 }
+
+const OF_BOOKS: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+
+#[test]
+fn extensions_say_nothing_of_the_workbook_itself() {
+    // As programs of 2013 and later write it: an extension with the name of what it extends, before or behind it.
+    let book = format!(
+        "<x:workbook xmlns:x='{OF_BOOKS}' xmlns:y='{OF_BOOKS}' xmlns:x15='urn:x15'><x:workbookPr date1904='1'/>\
+         <y:sheets><y:sheet name='One' state='visible' x15:state='hidden' x15:name='Other' sheetId='1' r:id='rId1'/></y:sheets>\
+         <x15:workbookPr date1904='0'/><x:extLst><x:ext><x15:workbookPr chartTrackingRefBase='1'/><x:workbookPr/>\
+         <x15:sheet name='No' r:id='rId2'/></x:ext></x:extLst></x:workbook>"
+    );
+    let styles = "<styleSheet xmlns:x14='urn:x14'><x14:numFmt numFmtId='164' formatCode='0'/>\
+        <numFmts><numFmt numFmtId='164' formatCode='yyyy'/></numFmts><dxfs><dxf><numFmt numFmtId='164' formatCode='0'/></dxf></dxfs>\
+        <x14:cellXfs><x14:xf numFmtId='1'/></x14:cellXfs><cellXfs><xf numFmtId='14'/><xf numFmtId='164'/></cellXfs>\
+        <extLst><ext><cellXfs><xf numFmtId='1'/></cellXfs></ext></extLst></styleSheet>";
+    let strings = "<sst xmlns:n='urn:n'><si><t>day</t><n:t>no</n:t><extLst><t>no</t></extLst></si><n:si><n:t>no</n:t></n:si>\
+        <si><t>year</t></si></sst>";
+    let sheet = "<worksheet xmlns:mc='urn:mc' xmlns:n='urn:n'><n:sheetData><row><c><v>9</v></c></row></n:sheetData><sheetData>\
+        <row r='1'><c t='s'><v>0</v><extLst><ext><v>1</v></ext></extLst></c><n:c><n:v>9</n:v></n:c><c t='s'><v>1</v></c></row>\
+        <mc:AlternateContent><mc:Choice><row r='8'><c><v>8</v></c></row></mc:Choice><mc:Fallback>\
+        <row r='2'><c s='0'><v>1</v></c><c s='1'><v>366</v></c></row></mc:Fallback></mc:AlternateContent>\
+        </sheetData></worksheet>";
+    let bytes = package(&[
+        ("xl/workbook.xml", &book),
+        ("xl/_rels/workbook.xml.rels", RELATIONS),
+        ("xl/styles.xml", styles),
+        ("xl/sharedStrings.xml", strings),
+        ("xl/worksheets/sheet1.xml", sheet),
+    ]);
+    let found = super::extract(&bytes).unwrap();
+    let sheets = sheets(&found);
+    assert_eq!(
+        (
+            sheets.len(),
+            sheets[0].0.name.as_str(),
+            sheets[0].0.is_hidden
+        ),
+        (1, "One", false)
+    );
+    assert_eq!(
+        found.text.as_deref(),
+        Some("day\tyear\n1/2/1904\\=d1904-01-02\t1905\\=d1905-01-01\n")
+    );
+}
