@@ -3,6 +3,8 @@
 use unicode_normalization::UnicodeNormalization;
 
 use crate::file_types::{self, FileType};
+#[cfg(any(feature = "office", feature = "sheets"))]
+use crate::ingest::extract::default_password;
 use crate::ingest::extract::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
 use crate::ingest::extract::formats::{self, Reader};
 use crate::ingest::extract::recognise;
@@ -37,6 +39,10 @@ fn extract_with(
     bytes: &[u8],
     fallback: Option<SyntaxFallback>,
 ) -> Result<Document, SkipReason> {
+    #[cfg(any(feature = "office", feature = "sheets"))]
+    let opened = default_password::opened(bytes);
+    #[cfg(any(feature = "office", feature = "sheets"))]
+    let bytes = opened.as_deref().unwrap_or(bytes);
     if let Some(format) = recognise::recognise(document_path, bytes)? {
         format.check_size(bytes.len())?;
         let Reader::Bytes(read) = format.reader else {

@@ -14,6 +14,8 @@
 #![cfg_attr(not(all(feature = "office", feature = "sheets")), allow(dead_code))]
 
 mod code;
+#[cfg(any(feature = "office", feature = "sheets"))]
+mod default_password;
 mod extracted;
 mod extractor;
 mod formats;

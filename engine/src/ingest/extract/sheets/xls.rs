@@ -1,5 +1,6 @@
 //! Excel workbooks of 1993 to 2003: records of the format BIFF in a stream of a compound file.
 
+mod protection;
 mod records;
 mod strings;
 
@@ -59,6 +60,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
         .read("Workbook")
         .or_else(|| file.read("Book"))
         .ok_or_else(|| SkipReason::damaged(FORMAT, "it has no workbook"))?;
+    let stream = protection::opened(&stream).unwrap_or(stream);
     let mut found = read(&stream)?;
     property_set::read_properties(&file, &mut found);
     Ok(found)
