@@ -63,7 +63,8 @@ fn extract_with(
         format.check_size(bytes.len())?;
     }
     let is_html = named.is_some_and(|found| found.name == "html");
-    let source = text::decode(bytes, is_html)?;
+    let decoded = text::decode_counting(bytes, is_html)?;
+    let (source, invalid) = (decoded.text, decoded.invalid);
     if source.len() > MAX_TEXT_BYTES {
         return Err(SkipReason::TooLong {
             text_bytes: source.len(),
@@ -73,10 +74,13 @@ fn extract_with(
     if code::is_machine_made(&source, file_type)? {
         file_type.class = Class::Data;
     }
-    let extracted = match formats::of_text(file_type.name).map(|format| format.reader) {
+    let mut extracted = match formats::of_text(file_type.name).map(|format| format.reader) {
         Some(Reader::Text(read)) => read(&source)?,
         _ => Extracted::default(),
     };
+    if invalid > 0 {
+        extracted.add_metadata("invalid_bytes", &invalid.to_string());
+    }
     document(document_path, file_type, extracted, source, fallback)
 }
 

@@ -9,6 +9,7 @@ use crate::ingest::extract::extracted::{Extracted, MAX_METADATA_CHARS, tidy};
 use crate::ingest::extract::markup::html;
 use crate::ingest::extract::markup::mime::{Entity, Value};
 use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::text;
 use crate::ingest::extract::text_builder::TextBuilder;
 
 /// What errors call a message.
@@ -47,7 +48,8 @@ const FIELDS: [&str; 16] = [
 /// Whether bytes begin with the header of a message: one field of a message or more where the name of the file
 /// says that it is one, else four with a sender and a date, as in a mail folder.
 pub(in crate::ingest::extract) fn is_message(bytes: &[u8], is_named: bool) -> bool {
-    let head = Entity::parse(bytes.get(..HEAD_BYTES).unwrap_or(bytes));
+    let head = text::as_utf_8(bytes.get(..HEAD_BYTES).unwrap_or(bytes));
+    let head = Entity::parse(&head);
     let known = head.names().filter(|name| FIELDS.contains(name)).count();
     let has = |wanted: &str| head.names().any(|name| name == wanted);
     let is_whole = has("from") && has("date") && (has("message-id") || has("received"));
@@ -63,6 +65,8 @@ pub(in crate::ingest::extract) fn is_message(bytes: &[u8], is_named: bool) -> bo
 /// # Errors
 /// [`SkipReason::Encrypted`], [`SkipReason::Limit`] for more than [`MAX_DEPTH`], [`SkipReason::TooLong`].
 pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
+    // Some programs save a message in UTF-16.
+    let bytes = &text::as_utf_8(bytes);
     let message = Entity::parse(bytes);
     let media_type = message.media_type("text/plain");
     let is_enveloped =
@@ -370,6 +374,24 @@ mod tests {
         assert_eq!(date.unwrap().1, "2024-05-06T10:00:00+02:00");
         let author = found.metadata.iter().find(|(key, _)| key == "author");
         assert_eq!(author.unwrap().1, "Ad\u{e9} W <a@x.org>");
+    }
+
+    #[test]
+    fn a_message_that_was_saved_in_utf_16_is_a_message() {
+        let whole = read(MESSAGE);
+        for order in [u16::to_le_bytes, u16::to_be_bytes] {
+            for marked in [MESSAGE.to_owned(), format!("\u{feff}{MESSAGE}")] {
+                let bytes: Vec<u8> = marked.encode_utf16().flat_map(order).collect();
+                assert!(is_message(&bytes, true));
+                let found = extract(&bytes).unwrap();
+                assert_eq!(
+                    (found.text, found.title),
+                    (whole.text.clone(), whole.title.clone())
+                );
+            }
+        }
+        let marked = format!("\u{feff}{MESSAGE}");
+        assert_eq!(read(&marked).title, whole.title);
     }
 
     #[test]

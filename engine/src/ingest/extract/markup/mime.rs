@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{EUC_KR, Encoding, GBK, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::memchr;
 use memchr::memmem;
 
@@ -374,19 +374,84 @@ fn decode_quoted_printable(text: &[u8], is_word: bool) -> Vec<u8> {
 
 /// Bytes in a character set, as far as it is known and fits, else in the likeliest one.
 fn decode_text(bytes: &[u8], charset: &str) -> String {
-    let stated = Encoding::for_label(charset.as_bytes());
-    // Programs state Latin letters, or ASCII, and send UTF-8.
+    let charset = charset.trim_matches(|c: char| c.is_whitespace() || matches!(c, '\'' | '"'));
+    let stated = encoding_of(charset);
+    // Programs state Latin letters, or ASCII, and send UTF-8. A message that was written again in UTF-8 as a whole still
+    // states what its parts were.
+    let is_wide = stated.is_some_and(|encoding| encoding == UTF_16LE || encoding == UTF_16BE);
     let is_vague = |encoding| encoding == UTF_8 || encoding == WINDOWS_1252;
-    if stated.is_none_or(is_vague)
+    if (stated.is_none_or(is_vague) || (is_wide && !bytes.contains(&0)))
         && let Ok(text) = std::str::from_utf8(bytes)
     {
+        if let Some(text) = shifted(bytes, charset) {
+            return text;
+        }
         return text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
+    }
+    // Which byte comes first is stated by a mark, or shows.
+    let shown = is_wide.then(|| text::unicode_text(bytes)).flatten();
+    if let Some(text) = shown {
+        return text;
     }
     match stated.filter(|encoding| *encoding != UTF_8) {
         Some(encoding) => encoding.decode(bytes).0.into_owned(),
         None => text::decode(bytes, false)
             .unwrap_or_else(|_| String::from_utf8_lossy(bytes).into_owned()),
     }
+}
+
+/// The encoding of a character set by its name in mail, where it is one of those of the Web or a code page of Windows.
+fn encoding_of(charset: &str) -> Option<&'static Encoding> {
+    let known = |label: &str| Encoding::for_label_no_replacement(label.as_bytes());
+    let page = || {
+        let digits = charset.trim_start_matches(|c: char| !c.is_ascii_digit());
+        match digits {
+            "932" | "943" => known("shift_jis"),
+            "936" => known("gbk"),
+            "949" => known("euc-kr"),
+            "950" => known("big5"),
+            "65001" => known("utf-8"),
+            "51932" => known("euc-jp"),
+            digits => known(&format!("windows-{digits}")),
+        }
+    };
+    let lower = charset.to_ascii_lowercase();
+    let is_page = ["cp", "ms", "ibm", "windows", "x-cp"]
+        .iter()
+        .any(|name| lower.starts_with(name));
+    known(charset).or_else(|| is_page.then(page).flatten())
+}
+
+/// Text of a character set whose bytes are all of ASCII: escapes or marks say which letters they stand for.
+fn shifted(bytes: &[u8], charset: &str) -> Option<String> {
+    if charset.eq_ignore_ascii_case("hz-gb-2312") {
+        return Some(unshifted(bytes, GBK, b"~{", b"~}"));
+    }
+    if charset.eq_ignore_ascii_case("iso-2022-kr") {
+        let bytes = bytes.strip_prefix(b"\x1B$)C").unwrap_or(bytes);
+        return Some(unshifted(bytes, EUC_KR, b"\x0E", b"\x0F"));
+    }
+    text::iso_2022_jp(bytes)
+}
+
+/// Text of which what stands between two marks is of an encoding, without its upper bits.
+fn unshifted(bytes: &[u8], encoding: &'static Encoding, begin: &[u8], end: &[u8]) -> String {
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = memmem::find(rest, begin) {
+        let (before, from) = rest.split_at_checked(at).unwrap_or((rest, &[]));
+        plain.extend_from_slice(before);
+        let from = from.get(begin.len()..).unwrap_or_default();
+        let len = memmem::find(from, end).unwrap_or(from.len());
+        let letters = from.get(..len).unwrap_or_default();
+        plain.extend(letters.iter().map(|byte| match byte {
+            b'!'..=b'~' => byte | 0x80,
+            other => *other,
+        }));
+        rest = from.get(len + end.len()..).unwrap_or_default();
+    }
+    plain.extend_from_slice(rest);
+    encoding.decode_without_bom_handling(&plain).0.into_owned()
 }
 
 #[cfg(test)]
@@ -458,6 +523,53 @@ mod tests {
         assert_eq!(Entity::parse(base64).text(), "\u{20ac}a");
         let wrong = "Content-Type: text/plain; charset=us-ascii\n\ncaf\u{e9}";
         assert_eq!(Entity::parse(wrong.as_bytes()).text(), "caf\u{e9}");
+        // In UTF-16 whichever byte comes first, with a mark or without, and where the whole was made UTF-8.
+        let words = "Gr\u{fc}n \u{6f6e}, words and words";
+        let little: Vec<u8> = words.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = words.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for (charset, body) in [
+            ("utf-16", little.clone()),
+            ("UTF-16", big.clone()),
+            ("utf-16le", little.clone()),
+            ("'utf-16be'", big.clone()),
+            ("utf-16", [b"\xFE\xFF", &big[..]].concat()),
+            ("utf-16", [b"\xFF\xFE", &little[..]].concat()),
+            ("utf-16", words.as_bytes().to_vec()),
+        ] {
+            let head = format!("Content-Type: text/plain; charset={charset}\n\n");
+            let source = [head.as_bytes(), &body].concat();
+            assert_eq!(Entity::parse(&source).text(), words, "{charset}");
+        }
+        for (charset, body, words) in [
+            ("iso-2022-jp", &b"\x1b$BD,\x1b(B tide"[..], "\u{6f6e} tide"),
+            ("ISO-2022-JP-MS", b"\x1b$BD,\x1b(B tide", "\u{6f6e} tide"),
+            ("us-ascii", b"\x1b$BD,\x1b(B tide", "\u{6f6e} tide"),
+            ("cp932", b"\x92\xaa tide", "\u{6f6e} tide"),
+            ("gb2312", b"\xb3\xb1 tide", "\u{6f6e} tide"),
+            ("hz-gb-2312", b"~{31~} tide", "\u{6f6e} tide"),
+            (
+                "iso-2022-kr",
+                b"\x1b$)C\x0e9Y4Y\x0f sea",
+                "\u{bc14}\u{b2e4} sea",
+            ),
+            (
+                "cp1251",
+                b"\xec\xee\xf0\xe5",
+                "\u{43c}\u{43e}\u{440}\u{435}",
+            ),
+            ("iso-8859-15", b"5 \xa4", "5 \u{20ac}"),
+            ("macintosh", b"caf\x8e", "caf\u{e9}"),
+        ] {
+            let head = format!("Content-Type: text/plain; charset={charset}\n\n");
+            let source = [head.as_bytes(), body].concat();
+            assert_eq!(Entity::parse(&source).text(), words, "{charset}");
+        }
+        assert_eq!(
+            decode_words(b"=?ISO-2022-JP?B?GyRCRCwbKEI=?= a"),
+            "\u{6f6e} a"
+        );
+        assert_eq!(decode_words(b"\x1b$BD,\x1b(B a"), "\u{6f6e} a");
+        assert_eq!(decode_words(b"=?utf-16?B?/v9vbg==?="), "\u{6f6e}");
         let unknown = b"Content-Type: text/plain; charset=unknown-8bit\n\ncaf\xe9 au lait";
         assert_eq!(Entity::parse(unknown).text(), "caf\u{e9} au lait");
     }
