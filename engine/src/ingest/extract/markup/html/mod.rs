@@ -6,6 +6,7 @@
 //! in both), and needs no stack.
 
 mod character_references;
+mod hidden;
 mod page;
 mod tag;
 

@@ -2,10 +2,14 @@
 
 use crate::ingest::extract::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
 use crate::ingest::extract::markup::html::character_references::decode_into;
+use crate::ingest::extract::markup::html::hidden::{
+    HiddenElement, Meets, OpenContainers, hides, is_void,
+};
 use crate::ingest::extract::markup::html::tag::{Tag, declaration_len, raw_text_len};
 
 /// How a run of text begins in which `<` and `&` are letters.
 pub(in crate::ingest::extract::markup) const CDATA: &str = "<![CDATA[";
+const SOFT_HYPHEN: char = '\u{ad}';
 /// Steps of indentation shown for nested lists.
 const DEEPEST_LIST: usize = 6;
 
@@ -92,6 +96,9 @@ pub(in crate::ingest::extract::markup) struct Page<'a> {
     line_numbers: Vec<u32>,
     gap: Gap,
     place: Place,
+    /// The element that is not shown, of which the next text is part.
+    hidden: Option<HiddenElement>,
+    containers: OpenContainers,
     title: String,
     heading: Option<OpenHeading>,
     preformatted: u32,
@@ -114,6 +121,8 @@ impl<'a> Page<'a> {
             line_numbers: vec![1],
             gap: Gap::None,
             place: Place::Body,
+            hidden: None,
+            containers: OpenContainers::default(),
             title: String::new(),
             heading: None,
             preformatted: 0,
@@ -129,6 +138,25 @@ impl<'a> Page<'a> {
     /// raw-text elements included.
     fn add_tag(&mut self, tag: &Tag<'_>, rest: &str, at: usize) -> usize {
         let name = tag.name.as_str();
+        if let Some(hidden) = &mut self.hidden {
+            if self.is_xhtml && tag.is_empty() {
+                return tag.len;
+            }
+            let meets = hidden.take(tag, &mut self.containers);
+            if meets != Meets::Within {
+                self.hidden = None;
+                // As around an element that is shown.
+                self.widen(gap_around(&tag.name));
+            }
+            match meets {
+                Meets::Within if !tag.is_end && is_raw_text(name) => {
+                    let body = rest.get(tag.len..).unwrap_or_default();
+                    return tag.len + raw_text_len(body, name);
+                }
+                Meets::Within | Meets::End => return tag.len,
+                Meets::Behind => {}
+            }
+        }
         if let Place::Hidden(hidden, depth) = self.place {
             if hidden == name {
                 let depth = if tag.is_end {
@@ -154,15 +182,24 @@ impl<'a> Page<'a> {
             return tag.len;
         }
         if tag.is_end {
+            self.containers.close(name);
             self.close(name);
+            return tag.len;
+        }
+        if hides(tag) && !is_raw_text(name) {
+            self.widen(gap_around(name));
+            if !is_void(name) && !(self.is_xhtml && tag.is_empty()) {
+                self.hidden = Some(HiddenElement::new(name));
+            }
             return tag.len;
         }
         if self.is_xhtml && tag.is_empty() {
             self.add_empty(tag, at);
             return tag.len;
         }
+        self.containers.open(name);
         match name {
-            "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" => {
+            _ if is_raw_text(name) => {
                 let body = rest.get(tag.len..).unwrap_or_default();
                 return tag.len + raw_text_len(body, name);
             }
@@ -179,8 +216,8 @@ impl<'a> Page<'a> {
     /// An element that ends where it begins.
     fn add_empty(&mut self, tag: &Tag<'_>, at: usize) {
         match tag.name.as_str() {
-            "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" | "template"
-            | "svg" | "title" => {}
+            name if is_raw_text(name) => {}
+            "template" | "svg" | "title" => {}
             "meta" => self.add_meta(tag),
             "img" | "area" => self.add_alternative(tag, at),
             name => {
@@ -200,7 +237,7 @@ impl<'a> Page<'a> {
     pub(in crate::ingest::extract::markup) fn add_cdata(&mut self, rest: &str, at: usize) -> usize {
         let body = rest.get(CDATA.len()..).unwrap_or_default();
         let len = body.find("]]>").unwrap_or(body.len());
-        if !matches!(self.place, Place::Hidden(..)) {
+        if self.is_shown() {
             self.add_decoded(body.get(..len).unwrap_or_default(), at + CDATA.len());
         }
         (CDATA.len() + len + 3).min(rest.len())
@@ -263,6 +300,10 @@ impl<'a> Page<'a> {
         self.widen(gap_around(name));
     }
 
+    fn is_shown(&self) -> bool {
+        self.hidden.is_none() && !matches!(self.place, Place::Hidden(..))
+    }
+
     /// Asks for at least this gap before the next word.
     fn widen(&mut self, gap: Gap) {
         if !self.cell_is_empty {
@@ -276,7 +317,7 @@ impl<'a> Page<'a> {
     }
 
     pub(in crate::ingest::extract::markup) fn add_text(&mut self, text: &str, at: usize) {
-        if text.is_empty() || matches!(self.place, Place::Hidden(..)) {
+        if text.is_empty() || !self.is_shown() {
             return;
         }
         if text.contains('&') {
@@ -316,9 +357,17 @@ impl<'a> Page<'a> {
             let word_len = word.find(is_space).unwrap_or(word.len());
             self.write_gap(at + from + word_start);
             self.start_heading();
-            self.out.push_str(word.get(..word_len).unwrap_or_default());
+            self.push_word(word.get(..word_len).unwrap_or_default());
             self.cell_is_empty = false;
             from += word_start + word_len;
+        }
+    }
+
+    /// A word without the places where it may be divided, which nobody sees: it is found as the word.
+    fn push_word(&mut self, word: &str) {
+        match word.contains(SOFT_HYPHEN) {
+            true => self.out.extend(word.chars().filter(|c| *c != SOFT_HYPHEN)),
+            false => self.out.push_str(word),
         }
     }
 
@@ -329,7 +378,7 @@ impl<'a> Page<'a> {
             if !words.is_empty() {
                 self.write_gap(at + from);
                 self.start_heading();
-                self.out.push_str(words);
+                self.push_word(words);
                 self.cell_is_empty = false;
             }
             if line.ends_with('\n') && self.gap == Gap::None && !self.out.is_empty() {
@@ -430,6 +479,14 @@ impl<'a> Page<'a> {
             ..self.extracted
         }
     }
+}
+
+/// Whether the content of an element is no markup, and not read.
+fn is_raw_text(name: &str) -> bool {
+    matches!(
+        name,
+        "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes"
+    )
 }
 
 fn heading_level(name: &str) -> Option<usize> {

@@ -80,45 +80,57 @@ impl<'a> Tag<'a> {
 
     /// Decoded value of an attribute.
     pub(in crate::ingest::extract::markup) fn attribute(&self, wanted: &str) -> Option<String> {
-        let mut rest = self.attributes;
-        loop {
-            rest = rest.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
-            if rest.is_empty() {
-                return None;
-            }
-            let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/');
-            // A name may begin with `=`; it ends at the next one.
-            let skip = usize::from(rest.starts_with('='));
-            let name_len = rest
-                .get(skip..)?
-                .find(is_end)
-                .map_or(rest.len(), |at| at + skip);
-            let (name, after) = rest.split_at_checked(name_len)?;
-            let after = after.trim_start();
-            let Some(value) = after.strip_prefix('=') else {
-                rest = after;
-                continue;
-            };
-            let value = value.trim_start();
-            let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-            let (value, after) = match quote {
-                Some(mark) => {
-                    let inside = value.get(1..)?;
-                    inside.split_once(mark).unwrap_or((inside, ""))
-                }
-                None => {
-                    let end = value.find(|c: char| c.is_ascii_whitespace());
-                    value.split_at_checked(end.unwrap_or(value.len()))?
-                }
-            };
-            if name.eq_ignore_ascii_case(wanted) {
-                let mut decoded = String::new();
-                decode_into(&mut decoded, value);
-                return Some(decoded);
-            }
-            rest = after;
-        }
+        let mut valued = self
+            .attributes()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let (_, value) = valued.find(|(name, _)| name.eq_ignore_ascii_case(wanted))?;
+        let mut decoded = String::new();
+        decode_into(&mut decoded, value);
+        Some(decoded)
     }
+
+    /// Names of the attributes and their values as they are written; some have none.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = (&'a str, Option<&'a str>)> {
+        let mut rest = self.attributes;
+        std::iter::from_fn(move || {
+            let (attribute, after) = next_attribute(rest)?;
+            rest = after;
+            Some(attribute)
+        })
+    }
+}
+
+/// The first attribute, and what follows it.
+fn next_attribute(attributes: &str) -> Option<((&str, Option<&str>), &str)> {
+    let rest = attributes.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+    if rest.is_empty() {
+        return None;
+    }
+    let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '=' | '/');
+    // A name may begin with `=`; it ends at the next one.
+    let skip = usize::from(rest.starts_with('='));
+    let name_len = rest
+        .get(skip..)?
+        .find(is_end)
+        .map_or(rest.len(), |at| at + skip);
+    let (name, after) = rest.split_at_checked(name_len)?;
+    let after = after.trim_start();
+    let Some(value) = after.strip_prefix('=') else {
+        return Some(((name, None), after));
+    };
+    let value = value.trim_start();
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let (value, after) = match quote {
+        Some(mark) => {
+            let inside = value.get(1..)?;
+            inside.split_once(mark).unwrap_or((inside, ""))
+        }
+        None => {
+            let end = value.find(|c: char| c.is_ascii_whitespace());
+            value.split_at_checked(end.unwrap_or(value.len()))?
+        }
+    };
+    Some(((name, Some(value)), after))
 }
 
 /// Length of the content of a raw-text element, up to its end tag or the end of the file.
