@@ -21,6 +21,7 @@ static MEDIA_TYPES: &[(&str, &str, &str)] = &[
     ("dockerfile", "text/x-dockerfile", ""),
     ("docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", ""),
     ("eml", "message/rfc822", ""),
+    ("msg", "application/vnd.ms-outlook", ""),
     ("epub", "application/epub+zip", ""),
     ("elixir", "text/x-elixir", ""),
     ("erlang", "text/x-erlang", ""),

@@ -171,6 +171,7 @@ pub(super) static ROWS: &[Row] = &[
     row("eml", Office, "eml", "email"),
     row("epub", Office, "epub", ""),
     row("docx", Office, "docx docm dotx dotm", "word"),
+    row("msg", Office, "msg", "outlook"),
     row("odp", Presentation, "odp otp", ""),
     row("odt", Office, "odt ott", ""),
     row("pdf", Office, "pdf", ""),

@@ -7,7 +7,7 @@
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::markup::{asciidoc, html, markdown, message, notebook, rst, xml};
 #[cfg(feature = "office")]
-use crate::ingest::extract::markup::epub;
+use crate::ingest::extract::markup::{epub, outlook};
 #[cfg(feature = "pdf")]
 use crate::ingest::extract::pdf;
 #[cfg(feature = "sheets")]
@@ -124,6 +124,8 @@ pub(super) static FORMATS: &[Format] = &[
     plain("xml", "XML", Mark::Name, |text| Ok(xml::extract(text))),
     plain("ipynb", "Jupyter notebook", Mark::Name, notebook::extract),
     packed("eml", message::FORMAT, Mark::Header(message::is_message), message::extract),
+    #[cfg(feature = "office")]
+    packed("msg", outlook::FORMAT, Mark::Streams(&[outlook::PROPERTIES]), outlook::extract),
     #[cfg(feature = "office")]
     packed("epub", epub::FORMAT, Mark::MediaType(epub::MEDIA_TYPE), epub::extract),
 ];

@@ -15,11 +15,11 @@ use crate::ingest::extract::text_builder::TextBuilder;
 /// What errors call a message.
 pub(in crate::ingest::extract) const FORMAT: &str = "e-mail message";
 /// Messages and groups of parts inside each other. A message that was forwarded ten times has twenty.
-const MAX_DEPTH: usize = 50;
+pub(super) const MAX_DEPTH: usize = 50;
 /// As [`MAX_DEPTH`], for messages in a transfer encoding, which the standard does not allow.
 const MAX_ENCODED_DEPTH: usize = 6;
 /// Bytes of an attached text that is read; of a longer one the name is kept.
-const MAX_ATTACHED_TEXT_BYTES: usize = 1 << 20;
+pub(super) const MAX_ATTACHED_TEXT_BYTES: usize = 1 << 20;
 /// Characters of the name of an attachment.
 const MAX_NAME_CHARS: usize = 255;
 /// Bytes in which the header shows.
@@ -107,19 +107,10 @@ impl Reader {
         let subject = message.field("subject");
         self.text
             .heading(self.level, &tidy(&subject, MAX_METADATA_CHARS));
-        let mut header = String::new();
-        for (label, name) in [
-            ("From", "from"),
-            ("To", "to"),
-            ("Cc", "cc"),
-            ("Date", "date"),
-        ] {
-            let value = tidy(&message.field(name).replace('"', ""), MAX_METADATA_CHARS);
-            if !value.is_empty() {
-                header.push_str(&format!("{label}: {value}\n"));
-            }
-        }
-        self.text.paragraph(&header);
+        let value = |name: &str| message.field(name).replace('"', "");
+        let [from, to, cc, date] = ["from", "to", "cc", "date"].map(value);
+        let fields = [("From", &from), ("To", &to), ("Cc", &cc), ("Date", &date)];
+        self.text.paragraph(&field_lines(fields));
         self.add_entity(message, "text/plain", true, depth)?;
         if !self.attached.is_empty() {
             let list = format!("Attachments:\n{}", self.attached.join("\n"));
@@ -257,12 +248,29 @@ impl Reader {
         let name = tidy(&name.unwrap_or_default(), MAX_NAME_CHARS);
         let is_part_of_page = is_inline && media_type.word.starts_with("image/");
         if !is_part_of_page && !media_type.word.ends_with("-signature") {
-            let shown = if name.is_empty() { "(no name)" } else { &name };
-            let word = tidy(&media_type.word, MAX_NAME_CHARS);
-            self.attached.push(format!("- {shown} ({word})"));
+            self.attached.push(attachment_line(&name, &media_type.word));
         }
         name
     }
+}
+
+/// The lines above the text of a message; a field without a value has none.
+pub(super) fn field_lines(fields: [(&str, &String); 4]) -> String {
+    let mut lines = String::new();
+    for (label, value) in fields {
+        let value = tidy(value, MAX_METADATA_CHARS);
+        if !value.is_empty() {
+            lines.push_str(&format!("{label}: {value}\n"));
+        }
+    }
+    lines
+}
+
+/// The line that lists an attachment.
+pub(super) fn attachment_line(name: &str, media_type: &str) -> String {
+    let name = tidy(name, MAX_NAME_CHARS);
+    let shown = if name.is_empty() { "(no name)" } else { &name };
+    format!("- {shown} ({})", tidy(media_type, MAX_NAME_CHARS))
 }
 
 /// The alternative that is read: the first plain text with words, else the last that holds any text.

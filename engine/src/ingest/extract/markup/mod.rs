@@ -6,6 +6,8 @@
 
 pub(super) mod asciidoc;
 #[cfg(feature = "office")]
+mod compressed_rtf;
+#[cfg(feature = "office")]
 pub(super) mod epub;
 mod front_matter;
 pub(super) mod html;
@@ -14,5 +16,7 @@ pub(super) mod message;
 mod mime;
 pub(super) mod notebook;
 mod notebook_json;
+#[cfg(feature = "office")]
+pub(super) mod outlook;
 pub(super) mod rst;
 pub(super) mod xml;

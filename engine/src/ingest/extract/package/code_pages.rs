@@ -1,10 +1,10 @@
 //! Numbers of code pages and character sets of Windows.
 
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, IBM866, ISO_8859_2, KOI8_R, KOI8_U, MACINTOSH,
-    SHIFT_JIS, UTF_8, UTF_16LE, WINDOWS_874, WINDOWS_1250, WINDOWS_1251, WINDOWS_1252,
-    WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256, WINDOWS_1257, WINDOWS_1258,
-    X_MAC_CYRILLIC,
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, IBM866, ISO_2022_JP, ISO_8859_2, ISO_8859_5,
+    ISO_8859_7, ISO_8859_15, KOI8_R, KOI8_U, MACINTOSH, SHIFT_JIS, UTF_8, UTF_16LE, WINDOWS_874,
+    WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255,
+    WINDOWS_1256, WINDOWS_1257, WINDOWS_1258, X_MAC_CYRILLIC,
 };
 
 /// The encoding of a code page.
@@ -28,10 +28,17 @@ pub(in crate::ingest::extract) fn encoding_of(page: u32) -> Option<&'static Enco
         1258 => WINDOWS_1258,
         10000 => MACINTOSH,
         10007 => X_MAC_CYRILLIC,
+        20127 | 28591 => WINDOWS_1252,
         20866 => KOI8_R,
-        20932 => EUC_JP,
+        20932 | 51932 => EUC_JP,
         21866 => KOI8_U,
         28592 => ISO_8859_2,
+        28595 => ISO_8859_5,
+        28597 => ISO_8859_7,
+        28599 => WINDOWS_1254,
+        28605 => ISO_8859_15,
+        50220..=50222 => ISO_2022_JP,
+        51949 => EUC_KR,
         54936 => GB18030,
         65001 => UTF_8,
         _ => return None,

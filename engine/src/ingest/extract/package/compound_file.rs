@@ -15,8 +15,19 @@ const HEADER_TABLE_ENTRIES: usize = 109;
 const ENTRY_BYTES: usize = 128;
 /// Bytes of a sector of the short streams.
 const MINI_SECTOR_BYTES: usize = 64;
-/// The kind of a directory entry that is a stream.
+/// The kinds of a directory entry that is a storage, a stream.
+const STORAGE: u8 = 1;
 const STREAM: u8 = 2;
+
+/// A stream or storage in a storage.
+#[cfg(feature = "office")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::ingest::extract) struct Child {
+    pub(in crate::ingest::extract) name: String,
+    pub(in crate::ingest::extract) is_storage: bool,
+    /// Its entry in the directory.
+    place: u32,
+}
 
 pub(in crate::ingest::extract) struct CompoundFile<'a> {
     bytes: &'a [u8],
@@ -63,7 +74,16 @@ impl<'a> CompoundFile<'a> {
     /// The bytes of a stream; those of the outermost storage come first, then any of that name. As many as there
     /// are, where it should be longer than the file.
     pub(in crate::ingest::extract) fn read(&self, name: &str) -> Option<Vec<u8>> {
-        let entry = self.find(name)?;
+        self.read_entry(self.find(name)?)
+    }
+
+    /// The bytes of a stream, as [`CompoundFile::read`].
+    #[cfg(feature = "office")]
+    pub(in crate::ingest::extract) fn read_child(&self, child: &Child) -> Option<Vec<u8>> {
+        self.read_entry(self.entry(usize::try_from(child.place).ok()?)?)
+    }
+
+    fn read_entry(&self, entry: &[u8]) -> Option<Vec<u8>> {
         let first = u32_at(entry, 116)?;
         let length = place_at(entry, 120)?.min(self.bytes.len());
         let mut stream = match length < self.mini_below {
@@ -74,7 +94,8 @@ impl<'a> CompoundFile<'a> {
         Some(stream)
     }
 
-    fn entries(&self) -> usize {
+    /// Entries of the directory.
+    pub(in crate::ingest::extract) fn entries(&self) -> usize {
         self.directory.len() / ENTRY_BYTES
     }
 
@@ -100,17 +121,50 @@ impl<'a> CompoundFile<'a> {
             .collect()
     }
 
-    /// The entries of the outermost storage: the tree of the siblings of its first child.
+    /// What a storage holds, the outermost one without `storage`: `left` entries at most, which it lessens. An entry
+    /// is in one storage, so that all of them together have as many as [`CompoundFile::entries`]; a hostile file puts
+    /// one into many.
+    #[cfg(feature = "office")]
+    pub(in crate::ingest::extract) fn children(
+        &self,
+        storage: Option<&Child>,
+        left: &mut usize,
+    ) -> Vec<Child> {
+        let place = storage.map_or(0, |storage| storage.place);
+        let entries = self.siblings(place, *left);
+        *left = left.saturating_sub(entries.len());
+        let children = entries.into_iter();
+        children
+            .filter_map(|(place, entry)| {
+                let kind = entry.get(66).copied();
+                matches!(kind, Some(STORAGE | STREAM)).then(|| Child {
+                    name: name_of(entry),
+                    is_storage: kind == Some(STORAGE),
+                    place,
+                })
+            })
+            .collect()
+    }
+
+    /// The entries of the outermost storage.
     fn outermost(&self) -> Vec<&[u8]> {
+        let entries = self.siblings(0, usize::MAX).into_iter();
+        entries.map(|(_, entry)| entry).collect()
+    }
+
+    /// The entries of the storage at that place, `most` of them: the tree of the siblings of its first child.
+    fn siblings(&self, storage: u32, most: usize) -> Vec<(u32, &[u8])> {
+        let at = |place: u32| usize::try_from(place).ok().and_then(|it| self.entry(it));
         let mut entries = Vec::new();
         let mut seen = HashSet::new();
-        let mut left = vec![u32_at(&self.directory, 76).unwrap_or(u32::MAX)];
-        while let Some(place) = left.pop() {
-            let Some(entry) = usize::try_from(place).ok().and_then(|it| self.entry(it)) else {
+        let first = at(storage).and_then(|entry| u32_at(entry, 76));
+        let mut left = vec![first.unwrap_or(u32::MAX)];
+        while let Some(place) = left.pop().filter(|_| entries.len() < most) {
+            let Some(entry) = at(place) else {
                 continue;
             };
             if seen.insert(place) {
-                entries.push(entry);
+                entries.push((place, entry));
                 left.extend([68, 72].iter().filter_map(|at| u32_at(entry, *at)));
             }
         }

@@ -1,5 +1,6 @@
 //! Small packages and compound files for tests.
 
+use std::collections::HashMap;
 use std::io::{Cursor, Write};
 
 use zip::write::SimpleFileOptions;
@@ -60,7 +61,7 @@ pub(in crate::ingest::extract) fn odf(kind: &str, content: &str, manifest: &str)
     ])
 }
 
-/// A compound file with streams of any length, in sectors of 512 bytes, 127 at most.
+/// A compound file with streams of any length, in sectors of 512 bytes; some 6 MB at most.
 pub(in crate::ingest::extract) fn compound_file(streams: &[(&str, Vec<u8>)]) -> Vec<u8> {
     compound_file_with(streams, streams.len())
 }
@@ -70,19 +71,37 @@ pub(in crate::ingest::extract) fn compound_file_with(
     streams: &[(&str, Vec<u8>)],
     outermost: usize,
 ) -> Vec<u8> {
+    let nodes = streams.iter().enumerate().map(|(number, (name, stream))| {
+        let place = if number < outermost { 0 } else { usize::MAX };
+        (place, *name, Some(stream.clone()))
+    });
+    compound_tree(&nodes.collect::<Vec<_>>())
+}
+
+/// A compound file with these storages and streams: the storage that each is in, its name, what a stream holds. The
+/// outermost storage is 0, the first of the list 1.
+pub(in crate::ingest::extract) fn compound_tree(
+    nodes: &[(usize, &str, Option<Vec<u8>>)],
+) -> Vec<u8> {
     const SECTOR: usize = 512;
     const END: u32 = 0xFFFF_FFFE;
-    let mut next: Vec<u32> = vec![0xFFFF_FFFD];
+    // The table of sectors comes first, as long as it must be.
+    let of = |bytes: usize| bytes.div_ceil(SECTOR).max(1);
+    let directory_sectors = of(128 * (nodes.len() + 1));
+    let streams = || nodes.iter().filter_map(|(.., stream)| stream.as_ref());
+    let data_sectors: usize = streams().map(|stream| of(stream.len())).sum();
+    let table_sectors = (data_sectors + directory_sectors).div_ceil(SECTOR / 4 - 1);
+    let mut next: Vec<u32> = vec![0xFFFF_FFFD; table_sectors];
     let mut data = Vec::new();
     let mut add = |bytes: &[u8], next: &mut Vec<u32>| -> u32 {
         let first = next.len();
-        let sectors = bytes.len().div_ceil(SECTOR).max(1);
+        let sectors = of(bytes.len());
         for sector in 1..=sectors {
             let following = (first + sector) as u32;
             next.push(if sector == sectors { END } else { following });
         }
         data.extend_from_slice(bytes);
-        data.resize((next.len() - 1) * SECTOR, 0);
+        data.resize((next.len() - table_sectors) * SECTOR, 0);
         first as u32
     };
     let entry = |name: &str, kind: u8, sibling: u32, child: u32, start: u32, length: usize| {
@@ -102,31 +121,49 @@ pub(in crate::ingest::extract) fn compound_file_with(
         }
         entry
     };
-    let mut directory = entry("Root Entry", 5, u32::MAX, 1, END, 0).to_vec();
-    for (number, (name, stream)) in streams.iter().enumerate() {
-        let start = add(stream, &mut next);
-        let sibling = if number + 1 >= outermost {
-            u32::MAX
-        } else {
-            number as u32 + 2
+    // Of each storage its first, of each node the next of the same storage.
+    let mut last: HashMap<usize, usize> = HashMap::new();
+    let (mut children, mut siblings) = (
+        vec![u32::MAX; nodes.len() + 1],
+        vec![u32::MAX; nodes.len() + 1],
+    );
+    for (place, (parent, ..)) in (1..)
+        .zip(nodes)
+        .filter(|(_, (parent, ..))| *parent <= nodes.len())
+    {
+        match last.insert(*parent, place) {
+            None => children[*parent] = place as u32,
+            Some(before) => siblings[before] = place as u32,
+        }
+    }
+    let mut directory = entry("Root Entry", 5, u32::MAX, children[0], END, 0).to_vec();
+    for (place, (_, name, stream)) in (1..).zip(nodes) {
+        let (kind, start, length) = match stream {
+            Some(stream) => (2, add(stream, &mut next), stream.len()),
+            None => (1, 0, 0),
         };
-        directory.extend(entry(name, 2, sibling, u32::MAX, start, stream.len()));
+        directory.extend(entry(
+            name,
+            kind,
+            siblings[place],
+            children[place],
+            start,
+            length,
+        ));
     }
     let directory_start = add(&directory, &mut next);
     let mut header = [0u8; SECTOR];
     header[..8].copy_from_slice(SIGNATURE);
     header[30] = 9;
-    for (at, value) in [
-        (48, directory_start),
-        (56, 0),
-        (60, END),
-        (68, END),
-        (76, 0),
-    ] {
+    for (at, value) in [(48, directory_start), (56, 0), (60, END), (68, END)] {
         header[at..at + 4].copy_from_slice(&value.to_le_bytes());
     }
-    header[80..].fill(0xFF);
-    next.resize(SECTOR / 4, u32::MAX);
+    header[76..].fill(0xFF);
+    let places = header[76..].chunks_exact_mut(4).take(table_sectors);
+    for (number, place) in places.enumerate() {
+        place.copy_from_slice(&(number as u32).to_le_bytes());
+    }
+    next.resize(table_sectors * SECTOR / 4, u32::MAX);
     let table: Vec<u8> = next
         .iter()
         .flat_map(|sector| sector.to_le_bytes())
