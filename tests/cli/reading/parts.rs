@@ -185,6 +185,50 @@ fn rows_go_on_where_they_were_cut() {
 }
 
 #[test]
+fn the_row_that_names_the_columns_is_printed_in_its_place() {
+    let folder = Folder::empty();
+    folder.write("tree/tally.csv", "2024,17\n2025,9\nmast,sail\n3,4\n");
+    folder.kb(["index", "tree", "-o", "a.kb"]).expect(0);
+    let rows = "1\t2024\t17\n2\t2025\t9\n3\tmast\tsail\n4\t3\t4\n";
+    let read =
+        |arguments: &[&str]| kb(&folder, &[&["sheet", "tally.csv"], arguments].concat()).expect(0);
+    assert_eq!(read(&[]).stdout, rows);
+    let numbers: Vec<Value> = objects(&folder, &["sheet", "tally.csv", "--json"])
+        .into_iter()
+        .map(|row| json!([row["row"], row["header"]]))
+        .collect();
+    assert_eq!(
+        numbers,
+        [
+            json!([1, null]),
+            json!([2, null]),
+            json!([3, true]),
+            json!([4, null])
+        ]
+    );
+    // In parts as well, each of which may end above it.
+    let (mut told, mut next) = (String::new(), None::<String>);
+    for _ in 0..9 {
+        let mut arguments = vec!["--max-tokens", "6"];
+        if let Some(next) = &next {
+            arguments.extend(["--continue", next]);
+        }
+        let part = read(&arguments);
+        let lines = part.stdout.lines().filter(|line| !told.contains(line));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        told.push_str(&lines);
+        let rest = part.stderr.split("--continue ").nth(1);
+        next = rest
+            .and_then(|rest| rest.split_whitespace().next())
+            .map(str::to_owned);
+        if next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(told, rows);
+}
+
+#[test]
 fn slides_have_their_notes() {
     let folder = folder();
     assert_eq!(

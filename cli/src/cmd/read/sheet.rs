@@ -17,13 +17,14 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
     let (sheet, range) = (arguments.sheet.as_deref(), arguments.range.as_deref());
     let is_json = arguments.json.json;
     let (mut is_first, mut exit) = (true, Exit::Found);
+    let mut is_header_due = true;
     each_part(&arguments.page, is_json, output, |page, output| {
         let found = opened.kb.sheet(&arguments.document, sheet, range, page);
         let found = opened.ask(found)?;
         let rest = Rest::from(&found.rows);
         let path = &found.document.path;
         let header = found.header.as_ref();
-        let mut header = header.filter(|header| !header.cells.is_empty());
+        let header = header.filter(|header| is_header_due && !header.cells.is_empty());
         if std::mem::take(&mut is_first) {
             opened.warn_stale(path, output);
             if found.rows.is_empty() && header.is_none() {
@@ -36,15 +37,20 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
                     "the file holds no values of {cells}: they show their formulas"
                 ));
             }
-        } else {
-            header = None;
         }
+        // The row that names the columns stands where it stands in the sheet: behind those above it, which may be all
+        // of this part.
+        let (above, below) = match header {
+            Some(header) => (found.rows.iter()).partition(|row| row.number < header.number),
+            None => (found.rows.iter().collect::<Vec<_>>(), Vec::new()),
+        };
+        let header = header.filter(|_| !below.is_empty() || rest.next.is_none());
+        is_header_due &= header.is_none();
         let first_column = found.range.map_or(1, |range| range.first_column);
-        for (row, is_header) in header
-            .map(|row| (row, true))
-            .into_iter()
-            .chain(found.rows.iter().map(|row| (row, false)))
-        {
+        let above = above.into_iter().map(|row| (row, false));
+        let named = header.map(|row| (row, true));
+        let below = below.into_iter().map(|row| (row, false));
+        for (row, is_header) in above.chain(named).chain(below) {
             if is_json {
                 output.json(kb_json::sheet_row(path, &found.sheet.name, row, is_header))?;
             } else {
