@@ -10,6 +10,8 @@ pub mod chunk;
 pub mod clock;
 pub mod extract;
 mod gitignore;
+#[cfg(test)]
+mod growth;
 pub mod options;
 pub mod prepare;
 pub mod report;

@@ -19,6 +19,8 @@ mod default_password;
 mod extracted;
 mod extractor;
 mod formats;
+#[cfg(test)]
+mod growth;
 mod markup;
 #[cfg(any(feature = "office", feature = "sheets"))]
 mod package;

@@ -19,4 +19,4 @@ mod text_string;
 pub(super) use reader::{FORMAT, extract, is_pdf};
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -11,7 +11,7 @@ use crate::types::PartContent;
 const FONT: &str = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>";
 
 /// A file of these objects, numbered from 1; the first is the catalog.
-fn file(objects: &[String], trailer: &str) -> Vec<u8> {
+pub(in crate::ingest::extract) fn file(objects: &[String], trailer: &str) -> Vec<u8> {
     let mut bytes = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n".to_vec();
     let mut places = Vec::new();
     for (number, object) in (1..).zip(objects) {
@@ -30,16 +30,16 @@ fn file(objects: &[String], trailer: &str) -> Vec<u8> {
     bytes
 }
 
-fn stream(entries: &str, content: &str) -> String {
+pub(in crate::ingest::extract) fn stream(entries: &str, content: &str) -> String {
     let length = content.len() + 1;
     format!("<< /Length {length} {entries} >>\nstream\n{content}\nendstream")
 }
 
 /// A page: further entries of its dictionary, and its content.
-type TestPage<'a> = (&'a str, &'a str);
+pub(in crate::ingest::extract) type TestPage<'a> = (&'a str, &'a str);
 
 /// Pages of 600 by 800 points; objects from 4 on are `others`, those of the pages follow.
-fn with_objects(
+pub(in crate::ingest::extract) fn with_objects(
     catalog: &str,
     pages: &[TestPage<'_>],
     others: &[String],
@@ -75,7 +75,7 @@ fn document(content: &str) -> Vec<u8> {
 }
 
 /// A line of 10 points at a place.
-fn at(x: u32, y: u32, text: &str) -> String {
+pub(in crate::ingest::extract) fn at(x: u32, y: u32, text: &str) -> String {
     format!("BT /F 10 Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n")
 }
 

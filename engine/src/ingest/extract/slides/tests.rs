@@ -33,7 +33,7 @@ pub(in crate::ingest::extract) fn pptx(slide: &str) -> Vec<u8> {
     ])
 }
 
-fn record(version: u16, kind: u16, data: &[u8]) -> Vec<u8> {
+pub(in crate::ingest::extract) fn record(version: u16, kind: u16, data: &[u8]) -> Vec<u8> {
     let mut record = Vec::new();
     record.extend(version.to_le_bytes());
     record.extend(kind.to_le_bytes());
@@ -43,6 +43,11 @@ fn record(version: u16, kind: u16, data: &[u8]) -> Vec<u8> {
 }
 
 pub(in crate::ingest::extract) fn ppt() -> Vec<u8> {
+    deck_of(&[], &[])
+}
+
+/// The same with more records in the shape of its slide, and in its list of slides.
+pub(in crate::ingest::extract) fn deck_of(of_slide: &[u8], of_list: &[u8]) -> Vec<u8> {
     let number = |value: u32| value.to_le_bytes();
     let persist = |id: u32, slide: u32| {
         let data = [number(id), number(0), number(0), number(slide), number(0)].concat();
@@ -54,6 +59,7 @@ pub(in crate::ingest::extract) fn ppt() -> Vec<u8> {
         record(0, 0xFA8, b"The title"),
         record(0, 0xF9F, &number(1)),
         record(0, 0xFA8, b"one\rtwo"),
+        of_list.to_vec(),
     ]
     .concat();
     let notes_list = record(0x2F, 0xFF0, &persist(3, 0));
@@ -66,6 +72,7 @@ pub(in crate::ingest::extract) fn ppt() -> Vec<u8> {
         record(0, 0xF9E, &number(0)),
         record(0, 0xF9F, &number(4)),
         record(0, 0xFA0, b"b\0o\0x\0"),
+        of_slide.to_vec(),
     ]
     .concat();
     let drawing = record(0xF, 0x40C, &record(0xF, 0xF00D, &shape));

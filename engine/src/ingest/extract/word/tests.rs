@@ -52,7 +52,7 @@ pub(in crate::ingest::extract) fn doc(narrow: &[u8], wide: &str, flags: u16) -> 
 
 /// The same with more in its header: how many of its last characters are of each kind, by place there, and lists
 /// of the table, whose place and length stand there.
-fn doc_with(
+pub(in crate::ingest::extract) fn doc_with(
     narrow: &[u8],
     wide: &str,
     flags: u16,

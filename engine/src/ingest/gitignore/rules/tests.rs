@@ -235,3 +235,49 @@ fn what_a_match_costs() {
         println!("{name}: built in {built:?}, {each:?} a path, {problems:?}");
     }
 }
+
+#[test]
+fn ignore_files_and_paths_are_read_in_linear_time() {
+    use crate::ingest::growth::{timed, too_fast};
+
+    const LINES: [&str; 18] = [
+        "word\n",
+        "/word\n",
+        "word/\n",
+        "*.o\n",
+        "**/a\n",
+        "a/**\n",
+        "a/**/b\n",
+        "!a\n",
+        "# a\n",
+        "[a-z]\n",
+        "{a,b}\n",
+        "{a,{b,c}}\n",
+        "a?b*c\n",
+        "\\a\n",
+        "*",
+        "**/",
+        "[",
+        "\n",
+    ];
+    let file = |line: &str, bytes: usize| line.repeat(bytes / line.len());
+    for line in LINES {
+        // One file longer and longer, and what it says of one path.
+        let found = too_fast(16 << 10, 256 << 10, &|bytes| {
+            let text = file(line, bytes);
+            let (rules, read) = timed(|| one(&text));
+            let asked = timed(|| verdict(&rules, "some/folder/with/a/word.o", false)).1;
+            [read, asked]
+        });
+        assert_eq!(found, [None; 2], "{line:?}");
+        // One file, and paths that get longer.
+        let rules = one(&file(line, 400));
+        for piece in ["a/", "ab", "*", "word/"] {
+            let found = too_fast(8 << 10, 256 << 10, &|bytes| {
+                let path = piece.repeat(bytes / piece.len());
+                [timed(|| verdict(&rules, &path, false)).1]
+            });
+            assert_eq!(found, [None], "{line:?} for {piece:?}");
+        }
+    }
+}
