@@ -22,7 +22,7 @@ mod formats;
 #[cfg(test)]
 mod growth;
 mod markup;
-#[cfg(any(feature = "office", feature = "sheets"))]
+#[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 mod package;
 #[cfg(feature = "pdf")]
 mod pdf;

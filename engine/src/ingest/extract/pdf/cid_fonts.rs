@@ -3,8 +3,9 @@
 
 use std::rc::Rc;
 
-use hayro_interpret::hayro_cmap::{CMap, CMapName, CidFamily, load_embedded};
-use hayro_syntax::object::{Array, Dict, Name, String as PdfString};
+use encoding_rs::UTF_16BE;
+use hayro_interpret::hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
+use hayro_syntax::object::{Array, Dict, Name, Stream, String as PdfString};
 use rustc_hash::FxHashMap;
 
 use crate::ingest::extract::pdf::segments::text_of;
@@ -12,17 +13,50 @@ use crate::ingest::extract::pdf::segments::text_of;
 /// Fonts of a page that are looked at.
 const MAX_FONTS: usize = 1000;
 
+/// A map of a font that has a name instead: its codes are the characters themselves, in UTF-16.
+const CODES_ARE_CHARACTERS: &[u8] =
+    b"begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange \
+    1 beginbfrange <0000> <ffff> <0000> endbfrange endcmap";
+
+/// The map of a name. The interpreter asks for the maps of encodings, and for those of text that have a name: it knows the
+/// encoding `Identity-H` without asking.
+pub(super) fn named_map(name: CMapName<'_>) -> Option<&'static [u8]> {
+    match name {
+        CMapName::IdentityH | CMapName::IdentityV => Some(CODES_ARE_CHARACTERS),
+        CMapName::Custom(b"Identity") => Some(CODES_ARE_CHARACTERS),
+        name => load_embedded(name),
+    }
+}
+
 /// From the codes of a font to text.
 #[derive(Debug)]
-pub(super) struct CidText {
-    encoding: CMap,
-    collection: CMap,
+pub(super) enum CidText {
+    /// By the numbers of a collection.
+    Collection {
+        encoding: Box<CMap>,
+        collection: Box<CMap>,
+    },
+    /// The codes are the characters, in UTF-16.
+    Characters,
 }
 
 impl CidText {
     pub(super) fn of_code(&self, code: u32) -> Option<String> {
-        let cid = (1..=4).find_map(|bytes| self.encoding.lookup_cid_code(code, bytes))?;
-        text_of(self.collection.lookup_bf_string(cid)?)
+        match self {
+            CidText::Collection {
+                encoding,
+                collection,
+            } => {
+                let cid = (1..=4).find_map(|bytes| encoding.lookup_cid_code(code, bytes))?;
+                text_of(collection.lookup_bf_string(cid)?)
+            }
+            CidText::Characters => {
+                let bytes = code.to_be_bytes();
+                let bytes = bytes.strip_prefix(&[0, 0]).unwrap_or(&bytes);
+                let (text, _) = UTF_16BE.decode_without_bom_handling(bytes);
+                text_of(BfString::String(text.into_owned()))
+            }
+        }
     }
 }
 
@@ -56,7 +90,8 @@ impl CidFonts {
 /// The encoding of such a font, for horizontal text, and its collection.
 fn key_of_font(font: &Dict<'_>) -> Option<(Vec<u8>, CidFamily)> {
     let is_composite = &*font.get::<Name<'_>>("Subtype")? == b"Type0";
-    if !is_composite || font.contains_key("ToUnicode") {
+    // The name of an encoding says no text.
+    if !is_composite || font.get::<Stream<'_>>("ToUnicode").is_some() {
         return None;
     }
     let descendants = font.get::<Array<'_>>("DescendantFonts")?;
@@ -65,22 +100,33 @@ fn key_of_font(font: &Dict<'_>) -> Option<(Vec<u8>, CidFamily)> {
     let registry = system.get::<PdfString<'_>>("Registry")?;
     let ordering = system.get::<PdfString<'_>>("Ordering")?;
     let family = CidFamily::from_registry_ordering(&registry, &ordering);
-    family.ucs2_cmap()?;
     let mut encoding = font.get::<Name<'_>>("Encoding")?.to_vec();
+    if family.ucs2_cmap().is_none() && !is_of_characters(&encoding) {
+        return None;
+    }
     if let Some(direction) = encoding.last_mut().filter(|last| **last == b'V') {
         *direction = b'H';
     }
     Some((encoding, family))
 }
 
+/// Whether an encoding has the characters themselves for codes, such as `UniJIS-UTF16-H`.
+fn is_of_characters(encoding: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(encoding, part).is_some();
+    encoding.starts_with(b"Uni") && (has(b"-UCS2-") || has(b"-UTF16-"))
+}
+
 fn table(encoding: &[u8], family: &CidFamily) -> Option<CidText> {
+    if is_of_characters(encoding) {
+        return Some(CidText::Characters);
+    }
     let parse = |name: CMapName<'_>| CMap::parse(load_embedded(name)?, load_embedded);
     let encoding = match CMapName::from_bytes(encoding) {
         CMapName::IdentityH => CMap::identity_h(),
         name => parse(name)?,
     };
-    Some(CidText {
-        encoding,
-        collection: parse(family.ucs2_cmap()?)?,
+    Some(CidText::Collection {
+        encoding: Box::new(encoding),
+        collection: Box::new(parse(family.ucs2_cmap()?)?),
     })
 }

@@ -6,14 +6,16 @@ use std::rc::Rc;
 use hayro_interpret::font::{Glyph as DrawnGlyph, GlyphRun};
 use hayro_interpret::hayro_cmap::{BfString, WritingMode};
 use hayro_interpret::hayro_syntax::object::{Dict, String as PdfString};
-use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect};
+use hayro_interpret::kurbo::{Affine, BezPath, Point, Rect, Shape};
 use hayro_interpret::{
     BlendMode, ClipPath, Device, DrawMode, DrawProps, Image, ImageDrawProps, SoftMask,
 };
 
 use crate::ingest::extract::pdf::cid_fonts::CidText;
+use crate::ingest::extract::pdf::forms::Written;
 use crate::ingest::extract::pdf::segments::{Glyph, Segment, SegmentBuilder, text_of};
 use crate::ingest::extract::pdf::text_string;
+use crate::ingest::extract::pdf::{page_text, words};
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 
 /// Glyphs of one page.
@@ -22,6 +24,8 @@ const MAX_PAGE_GLYPHS: usize = 1_000_000;
 /// more than anybody waits for, and there is no other sign of them.
 const MAX_PAGE_CLIPS: usize = 1_000_000;
 const MAX_CLIPS: usize = 20_000_000;
+/// Texts that are compared with the areas of fields on one page.
+const MAX_COMPARISONS: usize = 10_000_000;
 /// Marked content inside each other; deeper marks are not looked at.
 const MAX_MARKS: usize = 1_000;
 /// Units of the space of glyphs in an em.
@@ -37,10 +41,14 @@ pub(super) struct Drawn {
 /// Unwinds the interpreter, which has no other way to be stopped.
 pub(super) struct Stopped(pub(super) SkipReason);
 
-fn stop(what: &'static str, limit: usize) -> ! {
+fn limit(what: &'static str, limit: usize) -> SkipReason {
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+    SkipReason::Limit { what, limit }
+}
+
+fn stop(reason: SkipReason) -> ! {
     // Runs no panic hook: this is no panic.
-    panic::resume_unwind(Box::new(Stopped(SkipReason::Limit { what, limit })))
+    panic::resume_unwind(Box::new(Stopped(reason)))
 }
 
 /// A text that stands for what is drawn, such as a word without the hyphen at its line end.
@@ -62,6 +70,8 @@ pub(super) struct PageDevice<'d> {
     /// Open marks that were not kept.
     deeper_marks: usize,
     has_image: bool,
+    /// Comparisons that are left to find texts within areas.
+    comparisons: usize,
     /// For glyphs that have no text of their own.
     cid_text: Option<Rc<CidText>>,
 }
@@ -91,6 +101,7 @@ impl<'d> PageDevice<'d> {
             marks: Vec::new(),
             deeper_marks: 0,
             has_image: false,
+            comparisons: MAX_COMPARISONS,
             page_clips: 0,
             cid_text,
         }
@@ -106,14 +117,72 @@ impl<'d> PageDevice<'d> {
         }
     }
 
+    /// Whether text stands within an area of the page as it is shown; that which is given, if any is.
+    pub(super) fn has_text_in(&mut self, area: Rect, text: Option<&str>) -> bool {
+        let Some(left) = self.comparisons.checked_sub(self.segments.count()) else {
+            return true;
+        };
+        self.comparisons = left;
+        let shown = self.segments.text_in(area);
+        match text {
+            Some(text) => page_text::key_of(&shown).contains(&page_text::key_of(text)),
+            None => !shown.trim().is_empty(),
+        }
+    }
+
+    /// Adds a line that a viewer writes. `shown`: from the coordinates of the page to those of the page as it is shown.
+    ///
+    /// # Errors
+    /// Beyond a limit.
+    pub(super) fn write(&mut self, shown: Affine, line: &Written) -> Result<(), SkipReason> {
+        self.count_glyphs(line.text.chars().count())?;
+        let Some(text) = text_of(BfString::String(line.text.clone())) else {
+            return Ok(());
+        };
+        let start = shown * Point::from(line.origin);
+        let end = (
+            line.origin.0 + line.along.0 * line.width,
+            line.origin.1 + line.along.1 * line.width,
+        );
+        let advance = shown * Point::from(end) - start;
+        let length = advance.hypot();
+        if length > 0.0 {
+            let glyph = Glyph {
+                origin: (start.x, start.y),
+                advance: (advance.x, advance.y),
+                size: line.size * length / line.width,
+                baseline: (advance.x / length, advance.y / length),
+                is_mirrored: false,
+                ink: None,
+            };
+            self.segments.push(glyph, &text, false);
+        }
+        Ok(())
+    }
+
+    fn count_glyphs(&mut self, count: usize) -> Result<(), SkipReason> {
+        self.page_glyphs += count;
+        self.drawn.glyphs += count;
+        if self.page_glyphs > MAX_PAGE_GLYPHS {
+            return Err(limit("characters on one page", MAX_PAGE_GLYPHS));
+        }
+        if self.drawn.glyphs > MAX_TEXT_BYTES {
+            return Err(limit("characters", MAX_TEXT_BYTES));
+        }
+        Ok(())
+    }
+
     fn count_clip(&mut self) {
         self.page_clips += 1;
         self.drawn.clips += 1;
         if self.page_clips > MAX_PAGE_CLIPS {
-            stop("drawings inside drawings on one page", MAX_PAGE_CLIPS);
+            stop(limit(
+                "drawings inside drawings on one page",
+                MAX_PAGE_CLIPS,
+            ));
         }
         if self.drawn.clips > MAX_CLIPS {
-            stop("drawings inside drawings", MAX_CLIPS);
+            stop(limit("drawings inside drawings", MAX_CLIPS));
         }
     }
 
@@ -141,6 +210,16 @@ impl<'d> PageDevice<'d> {
         let printable = char::from_u32(code).filter(|one| matches!(one, ' '..='~'));
         Some((printable.unwrap_or('\u{fffd}').to_string(), true))
     }
+}
+
+/// The middle of what a glyph draws; `None` where that is nothing.
+fn ink(glyph: &DrawnGlyph<'_>, transform: Affine) -> Option<(f64, f64)> {
+    let DrawnGlyph::Outline(outline) = glyph else {
+        return None;
+    };
+    let drawn = outline.outline().bounding_box();
+    let middle = transform * drawn.center();
+    (drawn.area() > 0.0).then_some((middle.x, middle.y))
 }
 
 /// Widths of the glyphs of a run in the space of its first one: the fonts that stand in for ones that are not in the
@@ -207,13 +286,8 @@ impl<'a> Device<'a> for PageDevice<'_> {
         let placed: Vec<(Affine, f64)> = placed.collect();
         let scale = unstretched_scale(&placed);
         for (glyph, (transform, width)) in run.glyphs().iter().zip(placed) {
-            self.page_glyphs += 1;
-            self.drawn.glyphs += 1;
-            if self.page_glyphs > MAX_PAGE_GLYPHS {
-                stop("characters on one page", MAX_PAGE_GLYPHS);
-            }
-            if self.drawn.glyphs > MAX_TEXT_BYTES {
-                stop("characters", MAX_TEXT_BYTES);
+            if let Err(reason) = self.count_glyphs(1) {
+                stop(reason);
             }
             let Some((text, is_unknown)) = self.glyph_text(glyph) else {
                 continue;
@@ -246,6 +320,9 @@ impl<'a> Device<'a> for PageDevice<'_> {
                 size,
                 baseline: unit,
                 is_mirrored: !is_vertical && a * d - b * c > 0.0,
+                ink: words::is_mark(&text)
+                    .then(|| ink(glyph, transform))
+                    .flatten(),
             };
             self.segments.push(glyph, &text, is_unknown);
         }

@@ -3,18 +3,20 @@
 //! The interpreter of page content bounds neither time nor memory: it knows no limit of what a stream unpacks to, and it can be
 //! stopped by what it draws only. `device` does that; the limits of the worker process hold the rest.
 
-mod bidi;
 mod bookmarks;
 mod cid_fonts;
 mod columns;
 mod destinations;
 mod device;
+mod forms;
+mod line;
 mod page_labels;
 mod page_text;
 mod reader;
 mod reading_order;
 mod segments;
 mod text_string;
+mod words;
 
 pub(super) use reader::{FORMAT, extract, is_pdf};
 

@@ -1,6 +1,7 @@
 //! The lines of a page as paragraphs of the stored text.
 
-use crate::ingest::extract::pdf::reading_order::Line;
+use crate::ingest::extract::pdf::line::Line;
+use crate::ingest::extract::pdf::words::Words;
 use crate::ingest::extract::text_builder::TextBuilder;
 
 /// Where a line of a page lies in the stored text: what a bookmark can point to.
@@ -22,8 +23,12 @@ pub(super) fn key_of(text: &str) -> String {
 }
 
 /// Appends the paragraphs of a page; gives where its lines are.
-pub(super) fn push_page(builder: &mut TextBuilder, lines: Vec<Line>) -> Vec<PlacedLine> {
-    let lines = join_hyphens(lines);
+pub(super) fn push_page(
+    builder: &mut TextBuilder,
+    words: &Words,
+    lines: Vec<Line>,
+) -> Vec<PlacedLine> {
+    let lines = words.join(lines);
     let mut placed = Vec::with_capacity(lines.len());
     let mut paragraph: Vec<&Line> = Vec::new();
     for line in &lines {
@@ -51,36 +56,4 @@ fn push_paragraph(builder: &mut TextBuilder, lines: &[&Line], placed: &mut Vec<P
         text.push('\n');
     }
     builder.paragraph(&text);
-}
-
-/// Puts words together that are divided at the end of a line: the rest of the word goes to the first line.
-fn join_hyphens(lines: Vec<Line>) -> Vec<Line> {
-    let mut joined: Vec<Line> = Vec::with_capacity(lines.len());
-    for mut line in lines {
-        if let Some(before) = joined.last_mut()
-            && let Some(rest) = rest_of_word(&before.text, &line)
-        {
-            let hyphen = before.text.char_indices().next_back().map(|(at, _)| at);
-            before.text.truncate(hyphen.unwrap_or_default());
-            let (word, others) = line.text.split_at(rest);
-            before.text.push_str(word);
-            let others = others.trim_start().to_owned();
-            if others.is_empty() {
-                continue;
-            }
-            line.text = others;
-        }
-        joined.push(line);
-    }
-    joined
-}
-
-/// The bytes of `line` that end the word that `before` begins.
-fn rest_of_word(before: &str, line: &Line) -> Option<usize> {
-    let stem = before.strip_suffix(['-', '\u{2010}'])?;
-    let divides = stem.chars().next_back().is_some_and(char::is_alphabetic)
-        && line.text.starts_with(char::is_lowercase)
-        && !line.begins_block;
-    let rest = line.text.find(char::is_whitespace);
-    divides.then_some(rest.unwrap_or(line.text.len()))
 }

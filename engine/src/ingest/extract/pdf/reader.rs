@@ -1,7 +1,7 @@
 //! Reads a PDF document page by page.
 
-use std::mem;
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 
 use hayro_interpret::kurbo::{Affine, Point, Rect};
 use hayro_interpret::{
@@ -13,13 +13,16 @@ use hayro_syntax::{DecryptionError, LoadPdfError, Pdf, PdfData};
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::pdf::bookmarks::{self, Bookmark};
-use crate::ingest::extract::pdf::cid_fonts::CidFonts;
+use crate::ingest::extract::pdf::cid_fonts::{self, CidFonts};
 use crate::ingest::extract::pdf::destinations::Destinations;
 use crate::ingest::extract::pdf::device::{Drawn, PageContent, PageDevice, Stopped};
+use crate::ingest::extract::pdf::forms;
+use crate::ingest::extract::pdf::line::Line;
 use crate::ingest::extract::pdf::page_text::{self, PlacedLine};
 use crate::ingest::extract::pdf::reading_order;
+use crate::ingest::extract::pdf::words::Words;
 use crate::ingest::extract::pdf::{page_labels, text_string};
-use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::text_builder::{MAX_PARTS, TextBuilder};
 use crate::types::{Page, PageSource, PartContent};
 
@@ -27,6 +30,8 @@ pub(in crate::ingest::extract) const FORMAT: &str = "PDF";
 /// Bytes within which a file says that it is one (ISO 32000-1, implementation note 13).
 const MARK_BYTES: usize = 1024;
 const MARK: &[u8] = b"%PDF-";
+/// Bytes of the text of pages that only ask to wait.
+const MAX_WAITING_BYTES: usize = 4000;
 /// Bytes of the contents of pages, unpacked, that are held at a time. The library keeps that of each page that was read
 /// for as long as the document is open; those of some hundred maps or drawings are more than a worker may have.
 const MAX_HELD_BYTES: usize = 64 << 20;
@@ -67,16 +72,13 @@ pub(super) fn extract_holding(most_held: usize, bytes: &[u8]) -> Result<Extracte
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());
     let catalog = catalog.unwrap_or_else(Dict::empty);
     let bookmarks = bookmarks::read(&catalog, &Destinations::read(&pdf, &catalog));
+    let form = catalog.get::<Dict<'_>>("AcroForm");
     let mut read = PagesRead {
-        labels: page_labels::read(&catalog, pages.len()),
-        keeps_lines: !bookmarks.is_empty(),
-        builder: TextBuilder::new(),
-        lines: Vec::new(),
-        notes: PageNotes::default(),
-        drawn: Drawn::default(),
+        regenerates: form.as_ref().is_some_and(regenerates),
+        ..PagesRead::default()
     };
     let mut next = read.read_from(0, &pdf, most_held)?;
-    while next < pages.len() && !read.builder.is_full() {
+    while next < pages.len() && !read.is_full() {
         // Opened once more, without what the library has kept of the pages before.
         let again = open(pdf.data().clone())?;
         let following = read.read_from(next, &again, most_held)?;
@@ -85,30 +87,60 @@ pub(super) fn extract_holding(most_held: usize, bytes: &[u8]) -> Result<Extracte
         }
         next = following;
     }
-    let PagesRead {
-        mut builder,
-        lines,
-        notes,
-        ..
-    } = read;
+    if read.is_full() {
+        return Err(SkipReason::TooLong {
+            text_bytes: MAX_TEXT_BYTES + 1,
+        });
+    }
+    if let Some(form) = form
+        && read.stands_for_form(&catalog)
+        && let Some(text) = forms::text_of_form(&form)
+    {
+        read.replace(&text);
+    }
+    let mut builder = TextBuilder::new();
+    let mut labels = page_labels::read(&catalog, pages.len()).into_iter();
+    let mut lines = Vec::new();
+    for page in read.pages {
+        builder.begin_part(PartContent::Page(Page {
+            source: PageSource::Physical,
+            label: labels.next().unwrap_or_default(),
+        }));
+        let placed = page_text::push_page(&mut builder, &read.words, page);
+        // Their places are of use to bookmarks only.
+        if !bookmarks.is_empty() {
+            lines.push(placed);
+        }
+    }
     add_headings(&mut builder, &pdf, &bookmarks, &lines);
     add_metadata(builder.found(), &pdf);
-    notes.add_to(builder.found());
+    read.notes.add_to(builder.found());
     builder.finish()
 }
 
+/// Whether a form has viewers draw its fields anew.
+fn regenerates(form: &Dict<'_>) -> bool {
+    form.get::<bool>("NeedAppearances").unwrap_or(false)
+}
+
 /// What is read of the pages of a document.
+#[derive(Debug, Default)]
 struct PagesRead {
-    labels: Vec<String>,
-    /// Whether the places of lines are of use.
-    keeps_lines: bool,
-    builder: TextBuilder,
-    lines: Vec<Vec<PlacedLine>>,
+    regenerates: bool,
+    pages: Vec<Vec<Line>>,
+    words: Words,
+    bytes: usize,
+    has_fields: bool,
     notes: PageNotes,
     drawn: Drawn,
 }
 
 impl PagesRead {
+    /// Whether there is more text than a document may have.
+    fn is_full(&self) -> bool {
+        self.bytes > MAX_TEXT_BYTES
+    }
+
     /// Reads pages from one of them on, until the library holds so many bytes of their contents; the page that
     /// follows.
     fn read_from(
@@ -117,27 +149,40 @@ impl PagesRead {
         pdf: &Pdf,
         most_held: usize,
     ) -> Result<usize, SkipReason> {
-        let mut reader = PageReader::new(pdf);
+        let mut reader = PageReader::new(pdf, self.regenerates);
         let (mut next, mut held) = (first, 0usize);
         for page in pdf.pages().iter().skip(first) {
-            self.builder.begin_part(PartContent::Page(Page {
-                source: PageSource::Physical,
-                label: self.labels.get_mut(next).map(mem::take).unwrap_or_default(),
-            }));
             next += 1;
-            let content = reader.read(page, &mut self.drawn)?;
+            let (content, has_fields) = reader.read(page, &mut self.drawn)?;
             self.notes.add(next, &content);
+            self.has_fields |= has_fields;
             let lines = reading_order::lines_of(content.segments);
-            let placed = page_text::push_page(&mut self.builder, lines);
-            if self.keeps_lines {
-                self.lines.push(placed);
-            }
+            self.bytes += lines.iter().map(|line| line.text.len() + 1).sum::<usize>();
+            self.words.add(&lines);
+            self.pages.push(lines);
             held = held.saturating_add(page.page_stream().map_or(0, <[u8]>::len));
-            if self.builder.is_full() || held > most_held {
+            if self.is_full() || held > most_held {
                 break;
             }
         }
         Ok(next)
+    }
+
+    /// Whether the pages only ask to wait for the form that a viewer makes of XML.
+    fn stands_for_form(&self, catalog: &Dict<'_>) -> bool {
+        let is_made = catalog.get::<bool>("NeedsRendering").unwrap_or(false);
+        let is_short = self.bytes < MAX_WAITING_BYTES;
+        is_short && (is_made || !self.has_fields)
+    }
+
+    /// Has a form for the text of all pages, which the first of them gets.
+    fn replace(&mut self, text: &str) {
+        self.pages.iter_mut().for_each(Vec::clear);
+        self.words = Words::default();
+        if let Some(first) = self.pages.first_mut() {
+            first.extend(reading_order::lines_of_text(text));
+        }
+        self.notes.without_text.clear();
     }
 }
 
@@ -167,20 +212,30 @@ struct PageReader<'a> {
     cache: InterpreterCache<'a>,
     settings: InterpreterSettings,
     cid_fonts: CidFonts,
+    /// Whether the fields of a form are drawn anew.
+    regenerates: bool,
 }
 
 impl<'a> PageReader<'a> {
-    fn new(pdf: &'a Pdf) -> PageReader<'a> {
+    fn new(pdf: &'a Pdf, regenerates: bool) -> PageReader<'a> {
         PageReader {
             pdf,
             cache: InterpreterCache::new(),
-            settings: InterpreterSettings::default(),
+            settings: InterpreterSettings {
+                cmap_resolver: Arc::new(cid_fonts::named_map),
+                ..InterpreterSettings::default()
+            },
             cid_fonts: CidFonts::default(),
+            regenerates,
         }
     }
 
-    /// What is on a page. A page whose content the interpreter cannot read has what came before that.
-    fn read(&mut self, page: &PdfPage<'a>, drawn: &mut Drawn) -> Result<PageContent, SkipReason> {
+    /// What is on a page, and whether it has fields of a form. A page whose content the interpreter cannot read has what came before that.
+    fn read(
+        &mut self,
+        page: &PdfPage<'a>,
+        drawn: &mut Drawn,
+    ) -> Result<(PageContent, bool), SkipReason> {
         let shown = shown_at(page);
         let edges = page.media_box();
         let corners =
@@ -213,7 +268,15 @@ impl<'a> PageReader<'a> {
             // A lock that was held then cannot be taken again.
             self.cache = InterpreterCache::new();
         }
-        Ok(device.finish())
+        let fields = forms::written_on(page, self.regenerates, |area, text| {
+            let corners = [(area.0, area.1), (area.2, area.3)];
+            let [one, other] = corners.map(|corner| shown * Point::from(corner));
+            device.has_text_in(Rect::from_points(one, other), text)
+        });
+        for line in &fields.written {
+            device.write(shown, line)?;
+        }
+        Ok((device.finish(), fields.has_any))
     }
 }
 

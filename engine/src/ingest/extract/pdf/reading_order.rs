@@ -4,8 +4,10 @@
 
 use unicode_bidi::{BidiClass, bidi_class};
 
-use crate::ingest::extract::pdf::segments::{Direction, Segment, WORD_GAP};
-use crate::ingest::extract::pdf::{bidi, columns};
+use crate::ingest::extract::pdf::columns;
+use crate::ingest::extract::pdf::line::Line;
+use crate::ingest::extract::pdf::segments::{Direction, Segment};
+use crate::ingest::extract::pdf::words::{self, CELL_GAP, Drawn, WORD_GAP};
 
 /// Cuts inside each other; what is left is read line by line.
 const MAX_DEPTH: usize = 100;
@@ -15,22 +17,13 @@ const LINE_GAP: f64 = 0.05;
 const BLOCK_GAP: f64 = 0.6;
 /// How far the baselines of one line may be apart, in em.
 const SAME_LINE: f64 = 0.45;
-/// Gap between cells of a row, in em; smaller ones are spaces.
-const CELL_GAP: f64 = 1.0;
-
-/// A line of a page in reading order.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Line {
-    pub(super) text: String,
-    /// Whether a paragraph begins here.
-    pub(super) begins_block: bool,
-    /// Its upper edge on the page as it is shown, from the top.
-    pub(super) page_y: f64,
-}
 
 /// The lines of a page: first what runs to the right, then the rest.
 pub(super) fn lines_of(segments: Vec<Segment>) -> Vec<Line> {
-    let mut lines = Vec::new();
+    let mut lines = Lines {
+        lines: Vec::new(),
+        prefers_right: is_right_to_left(&segments),
+    };
     let mut by_direction = [Vec::new(), Vec::new(), Vec::new(), Vec::new()];
     let mut oblique = Vec::new();
     for segment in segments {
@@ -51,39 +44,68 @@ pub(super) fn lines_of(segments: Vec<Segment>) -> Vec<Line> {
     let letters = |group: &[Segment]| group.iter().map(|it| it.text.len()).sum::<usize>();
     by_direction.sort_by_key(|group| std::cmp::Reverse(letters(group)));
     for group in by_direction {
-        begin_block(&mut lines);
+        lines.begin_block();
         cut(group, 0, &mut lines);
     }
     for segment in oblique {
-        begin_block(&mut lines);
+        lines.begin_block();
         push_row(&[segment], &mut lines);
     }
-    lines.retain(|line| !line.text.is_empty());
+    lines.lines.retain(|line| !line.text.is_empty());
+    lines.lines
+}
+
+/// Lines that no page has: those of a text, with its paragraphs.
+pub(super) fn lines_of_text(text: &str) -> Vec<Line> {
+    let mut begins_block = true;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.is_empty() {
+            begins_block = true;
+            continue;
+        }
+        lines.push(Line {
+            text: line.to_owned(),
+            begins_block,
+            page_y: 0.0,
+        });
+        begins_block = false;
+    }
     lines
 }
 
-/// What comes next is a paragraph of its own: an empty line stands for that.
-fn begin_block(lines: &mut Vec<Line>) {
-    lines.push(Line {
-        text: String::new(),
-        begins_block: true,
-        page_y: 0.0,
-    });
+/// The lines of a page so far.
+#[derive(Debug)]
+struct Lines {
+    lines: Vec<Line>,
+    /// Whether most letters of the page are of scripts that are written from right to left.
+    prefers_right: bool,
 }
 
-fn push_line(lines: &mut Vec<Line>, text: String, page_y: f64) {
-    let begins_block = match lines.last() {
-        Some(last) if last.text.is_empty() => {
-            lines.pop();
-            true
-        }
-        last => last.is_none(),
-    };
-    lines.push(Line {
-        text,
-        begins_block,
-        page_y,
-    });
+impl Lines {
+    /// What comes next is a paragraph of its own: an empty line stands for that.
+    fn begin_block(&mut self) {
+        self.lines.push(Line {
+            text: String::new(),
+            begins_block: true,
+            page_y: 0.0,
+        });
+    }
+
+    fn push(&mut self, text: String, page_y: f64) {
+        let begins_block = match self.lines.last() {
+            Some(last) if last.text.is_empty() => {
+                self.lines.pop();
+                true
+            }
+            last => last.is_none(),
+        };
+        self.lines.push(Line {
+            text,
+            begins_block,
+            page_y,
+        });
+    }
 }
 
 /// White space of a set of intervals: its middle and its length, in order.
@@ -112,7 +134,7 @@ fn median_size(segments: &[Segment]) -> f64 {
 }
 
 /// Cuts a region and reads its pieces.
-fn cut(mut segments: Vec<Segment>, depth: usize, lines: &mut Vec<Line>) {
+fn cut(mut segments: Vec<Segment>, depth: usize, lines: &mut Lines) {
     if segments.len() < 2 || depth >= MAX_DEPTH {
         rows(segments, lines);
         return;
@@ -126,10 +148,10 @@ fn cut(mut segments: Vec<Segment>, depth: usize, lines: &mut Vec<Line>) {
         let is_first = |it: &Segment| (it.left < columns.edge) != is_reversed;
         let (first, second) = beside.into_iter().partition(is_first);
         for piece in [segments, first, second, below] {
-            begin_block(lines);
+            lines.begin_block();
             cut(piece, depth + 1, lines);
         }
-        begin_block(lines);
+        lines.begin_block();
         return;
     }
     let along = gaps(segments.iter().map(|it| (it.top, it.bottom)).collect());
@@ -140,7 +162,7 @@ fn cut(mut segments: Vec<Segment>, depth: usize, lines: &mut Vec<Line>) {
     let (above, below) = segments.into_iter().partition(|it| it.top < middle);
     cut(above, depth + 1, lines);
     if length > BLOCK_GAP * size {
-        begin_block(lines);
+        lines.begin_block();
     }
     cut(below, depth + 1, lines);
 }
@@ -159,7 +181,7 @@ fn is_right_to_left(segments: &[Segment]) -> bool {
 }
 
 /// Reads a region line by line.
-fn rows(mut segments: Vec<Segment>, lines: &mut Vec<Line>) {
+fn rows(mut segments: Vec<Segment>, lines: &mut Lines) {
     segments.sort_by(|one, other| one.baseline.total_cmp(&other.baseline));
     let mut row: Vec<Segment> = Vec::new();
     for segment in segments {
@@ -175,26 +197,43 @@ fn rows(mut segments: Vec<Segment>, lines: &mut Vec<Line>) {
     push_row(&row, lines);
 }
 
-fn push_row(row: &[Segment], lines: &mut Vec<Line>) {
+fn push_row(row: &[Segment], lines: &mut Lines) {
     let mut row: Vec<&Segment> = row.iter().collect();
     row.sort_by(|one, other| one.left.total_cmp(&other.left));
+    let Some(first) = row.first() else {
+        return;
+    };
+    let page_y = row.iter().map(|it| it.page_y).fold(first.page_y, f64::min);
+    let text = if row.iter().all(|it| it.letters.is_empty()) {
+        text_of_row(&row)
+    } else {
+        let drawn = row.iter().map(|it| Drawn {
+            text: &it.text,
+            letters: &it.letters,
+            size: it.size,
+        });
+        words::right_to_left_line(drawn, lines.prefers_right)
+    };
+    lines.push(text.trim().to_owned(), page_y);
+}
+
+fn text_of_row(row: &[&Segment]) -> String {
     let mut text = String::new();
-    let mut end = None;
-    for segment in &row {
-        if let Some((right, size)) = end {
+    let mut end: Option<(f64, f64, f64)> = None;
+    for segment in row {
+        if let Some((right, size, tracking)) = end {
             let size: f64 = segment.size.max(size);
             let gap = segment.left - right;
-            if gap > CELL_GAP * size {
+            // Where letters are spaced out, words are further apart.
+            let more = 2.0 * tracking.min(segment.tracking);
+            if gap > (CELL_GAP + more) * size {
                 text.push('\t');
             } else if gap > WORD_GAP * size || gap < -0.5 * size {
                 text.push(' ');
             }
         }
         text.push_str(&segment.text);
-        end = Some((segment.right, segment.size));
+        end = Some((segment.right, segment.size, segment.tracking));
     }
-    if let Some(first) = row.first() {
-        let page_y = row.iter().map(|it| it.page_y).fold(first.page_y, f64::min);
-        push_line(lines, bidi::logical(text.trim().to_owned()), page_y);
-    }
+    text
 }

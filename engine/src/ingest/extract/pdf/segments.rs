@@ -3,13 +3,12 @@
 use std::hash::{Hash, Hasher};
 
 use hayro_interpret::hayro_cmap::BfString;
+use hayro_interpret::kurbo::{Point, Rect};
 use rustc_hash::{FxHashMap, FxHasher};
-use unicode_bidi::{BidiClass, bidi_class};
 use unicode_normalization::UnicodeNormalization;
 
-/// Gap between two glyphs that is a space, in em. Of .08 to .20 the one with the best words over 574 files with
-/// an oracle.
-pub(super) const WORD_GAP: f64 = 0.1;
+use crate::ingest::extract::pdf::words::{self, Letter, WORD_GAP};
+
 /// Gap that ends a segment, in em: what follows may be another column.
 const SEGMENT_GAP: f64 = 1.0;
 /// How far the baseline may move within a segment, in em: superscripts stay, the next line does not.
@@ -47,6 +46,8 @@ pub(super) struct Glyph {
     pub(super) baseline: (f64, f64),
     /// Whether it is drawn as in a mirror: its lines go the other way, too.
     pub(super) is_mirrored: bool,
+    /// The middle of what is drawn, where that is not the middle of its advance: of marks.
+    pub(super) ink: Option<(f64, f64)>,
 }
 
 /// Text on one baseline without large gaps. Its coordinates are turned, so that it goes to the right.
@@ -62,12 +63,19 @@ pub(super) struct Segment {
     pub(super) direction: Direction,
     /// Where it lies on the page as it is shown, in its height: what a bookmark may point to.
     pub(super) page_y: f64,
+    /// What it was put together from, where a line may have to be put together anew: on pages with scripts that are
+    /// written from right to left.
+    pub(super) letters: Vec<Letter>,
+    /// How far its letters are spaced out, in em; 0 where they are not.
+    pub(super) tracking: f64,
     is_outside: bool,
 }
 
 /// The end of the segment that was drawn last.
 #[derive(Debug, Clone, Copy)]
 struct Pen {
+    /// Where the last letter begins and ends.
+    left: f64,
     x: f64,
     y: f64,
     size: f64,
@@ -88,6 +96,8 @@ pub(super) struct SegmentBuilder {
     characters: usize,
     /// Those of them that the document does not say.
     unknown: usize,
+    /// Whether any of them is of a script that is written from right to left.
+    has_right_to_left: bool,
 }
 
 impl SegmentBuilder {
@@ -100,12 +110,32 @@ impl SegmentBuilder {
             page,
             characters: 0,
             unknown: 0,
+            has_right_to_left: false,
         }
     }
 
     /// Characters so far, and those of them that the document does not say.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.characters, self.unknown)
+    }
+
+    /// Segments so far.
+    pub(super) fn count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The text that begins within an area of the page as it is shown.
+    pub(super) fn text_in(&self, area: Rect) -> String {
+        let inside = self.segments.iter().filter(|it| {
+            let (x, y) = match it.direction {
+                Direction::Right | Direction::Oblique => (it.left, it.baseline),
+                Direction::Down => (-it.baseline, it.left),
+                Direction::Left => (-it.left, -it.baseline),
+                Direction::Up => (it.baseline, -it.left),
+            };
+            area.inflate(it.size, it.size).contains(Point::new(x, y))
+        });
+        inside.map(|it| it.text.as_str()).collect()
     }
 
     /// A glyph with its text. `is_unknown`: the text was guessed.
@@ -130,7 +160,10 @@ impl SegmentBuilder {
             || middle.0 > right
             || middle.1 < top
             || middle.1 > bottom + placed.size * DESCENT;
-        let gap = self.gap_to(&placed);
+        let is_mark = words::is_mark(text);
+        let is_right = !is_mark && words::is_right_to_left(text);
+        self.has_right_to_left |= is_right;
+        let gap = self.gap_to(&placed, is_right);
         let goes_on = gap.filter(|_| {
             let last = self.segments.last();
             last.is_some_and(|last| last.is_outside == is_outside)
@@ -149,18 +182,9 @@ impl SegmentBuilder {
                     || self
                         .pen
                         .is_some_and(|pen| ends_note_number(segment, &pen, &placed));
-                if is_apart
-                    && !text.is_empty()
-                    && !segment.text.ends_with(' ')
-                    && !text.starts_with(' ')
-                {
-                    segment.text.push(' ');
-                }
-                if text != " " || !segment.text.ends_with(' ') {
-                    segment.text.push_str(text);
-                }
+                segment.push(&placed, text, is_apart);
                 // The line ends where its last letter does.
-                if !text.trim().is_empty() {
+                if !text.trim().is_empty() && !is_mark {
                     segment.extend(&placed);
                 }
             }
@@ -169,20 +193,31 @@ impl SegmentBuilder {
                 self.pen = None;
                 return;
             }
-            _ => self.segments.push(Segment {
-                text: text.to_owned(),
-                left: placed.x,
-                right: placed.x + placed.width,
-                top: placed.y - ASCENT * placed.size,
-                bottom: placed.y + DESCENT * placed.size,
-                baseline: placed.y,
-                size: placed.size,
-                direction: placed.direction,
-                page_y: glyph.origin.1 - ASCENT * placed.size,
-                is_outside,
-            }),
+            _ => {
+                let mut segment = Segment {
+                    text: String::new(),
+                    left: placed.x,
+                    right: placed.x + placed.width,
+                    top: placed.y - ASCENT * placed.size,
+                    bottom: placed.y + DESCENT * placed.size,
+                    baseline: placed.y,
+                    size: placed.size,
+                    direction: placed.direction,
+                    page_y: glyph.origin.1 - ASCENT * placed.size,
+                    letters: Vec::new(),
+                    tracking: 0.0,
+                    is_outside,
+                };
+                segment.push(&placed, text, false);
+                self.segments.push(segment);
+            }
+        }
+        // A mark may lie anywhere around its letter.
+        if is_mark && goes_on.is_some() {
+            return;
         }
         self.pen = Some(Pen {
+            left: placed.x,
             x: placed.x + placed.width,
             y: placed.y,
             size: placed.size,
@@ -191,18 +226,21 @@ impl SegmentBuilder {
         });
     }
 
-    /// The gap before a glyph that goes on with the last segment; `None` for one that does not.
-    fn gap_to(&self, placed: &Placed) -> Option<f64> {
+    /// The gap before a glyph that goes on with the last segment, to the right or, where it is written so, to the left;
+    /// `None` for one that does not.
+    fn gap_to(&self, placed: &Placed, is_right_to_left: bool) -> Option<f64> {
         let pen = self.pen?;
         let size = placed.size.max(pen.size);
-        let (along, across) = (placed.x - pen.x, placed.y - pen.y);
+        let across = placed.y - pen.y;
         let is_same = pen.direction == placed.direction
             && (pen.direction != Direction::Oblique || (pen.angle - placed.angle).abs() < 0.05)
             && size < 3.0 * placed.size.min(pen.size)
-            && across.abs() < BASELINE_SHIFT * size
-            && along > -BASELINE_SHIFT * size
-            && along < SEGMENT_GAP * size;
-        is_same.then_some(along)
+            && across.abs() < BASELINE_SHIFT * size;
+        let is_near = |along: &f64| *along > -BASELINE_SHIFT * size && *along < SEGMENT_GAP * size;
+        let ahead = Some(placed.x - pen.x).filter(is_near);
+        let back = Some(pen.left - placed.x - placed.width);
+        let back = back.filter(|along| is_right_to_left && is_near(along));
+        ahead.or(back).filter(|_| is_same)
     }
 
     fn is_drawn_already(&mut self, placed: &Placed, text: &str) -> bool {
@@ -238,9 +276,17 @@ impl SegmentBuilder {
     pub(super) fn finish(self) -> Vec<Segment> {
         let mut segments = self.segments;
         for segment in &mut segments {
-            segment.text.truncate(segment.text.trim_end().len());
+            let letters = std::mem::take(&mut segment.letters);
+            let (text, tracking) = words::join(&segment.text, &letters, segment.size);
+            segment.tracking = tracking;
+            // Elsewhere the letters are of no use.
+            if self.has_right_to_left {
+                segment.letters = letters;
+            } else {
+                segment.text = text;
+            }
         }
-        segments.retain(|segment| !segment.text.is_empty());
+        segments.retain(|segment| !segment.text.trim().is_empty());
         if segments.iter().any(|segment| !segment.is_outside) {
             segments.retain(|segment| !segment.is_outside);
         }
@@ -293,6 +339,11 @@ fn combine(segment: &mut Segment, placed: &Placed, text: &str) -> bool {
     }
     segment.text.pop();
     segment.text.extend([letter, mark].into_iter().nfc());
+    let end = segment.text.len();
+    if let Some(last) = segment.letters.last_mut() {
+        last.end = end;
+        last.right = last.right.max(placed.x + placed.width);
+    }
     segment.extend(placed);
     true
 }
@@ -318,6 +369,22 @@ fn combining(accent: char) -> Option<char> {
 }
 
 impl Segment {
+    fn push(&mut self, placed: &Placed, text: &str, is_apart: bool) {
+        self.text.push_str(text);
+        let (left, right) = (placed.x, placed.x + placed.width);
+        match self.letters.last_mut() {
+            // What one text stands for as a whole.
+            Some(last) if text.is_empty() => last.right = last.right.max(right),
+            _ => self.letters.push(Letter {
+                end: self.text.len(),
+                left,
+                right,
+                middle: placed.middle,
+                is_apart,
+            }),
+        }
+    }
+
     fn extend(&mut self, placed: &Placed) {
         self.left = self.left.min(placed.x);
         self.right = self.right.max(placed.x + placed.width);
@@ -340,6 +407,8 @@ struct Placed {
     size: f64,
     direction: Direction,
     angle: f64,
+    /// The middle of what is drawn.
+    middle: f64,
 }
 
 impl Placed {
@@ -357,18 +426,22 @@ impl Placed {
         let angle = along_y.atan2(along_x);
         // Within 4 degrees: a scanned page may lie a little askew.
         let is_near = |right: f64| (angle - right).abs() < 0.07;
-        let (direction, x, y) = if is_near(0.0) {
-            (Direction::Right, x, y)
-        } else if is_near(std::f64::consts::FRAC_PI_2) {
-            (Direction::Down, y, -x)
-        } else if is_near(-std::f64::consts::FRAC_PI_2) {
-            (Direction::Up, -y, x)
-        } else if is_near(std::f64::consts::PI) || is_near(-std::f64::consts::PI) {
-            (Direction::Left, -x, -y)
-        } else {
-            let (cos, sin) = (angle.cos(), angle.sin());
-            (Direction::Oblique, x * cos + y * sin, y * cos - x * sin)
+        let (cos, sin) = (angle.cos(), angle.sin());
+        let turned = |x: f64, y: f64| {
+            if is_near(0.0) {
+                (Direction::Right, x, y)
+            } else if is_near(std::f64::consts::FRAC_PI_2) {
+                (Direction::Down, y, -x)
+            } else if is_near(-std::f64::consts::FRAC_PI_2) {
+                (Direction::Up, -y, x)
+            } else if is_near(std::f64::consts::PI) || is_near(-std::f64::consts::PI) {
+                (Direction::Left, -x, -y)
+            } else {
+                (Direction::Oblique, x * cos + y * sin, y * cos - x * sin)
+            }
         };
+        let (direction, x, y) = turned(x, y);
+        let ink = glyph.ink.map(|(x, y)| turned(x, y).1);
         Some(Placed {
             x,
             y: if glyph.is_mirrored { -y } else { y },
@@ -376,6 +449,7 @@ impl Placed {
             size: glyph.size.max(0.1),
             direction,
             angle,
+            middle: ink.unwrap_or(x + width / 2.0),
         })
     }
 }
@@ -392,18 +466,11 @@ pub(super) fn text_of(mapped: BfString) -> Option<String> {
             }
         }
     }
-    // The letters of a ligature are in the order of reading; on paper the first of them is the right one.
-    let is_right = |one: char| matches!(bidi_class(one), BidiClass::R | BidiClass::AL);
-    if text.chars().next().is_some_and(is_right) {
-        text = text.chars().rev().collect();
-    }
     (!text.is_empty()).then_some(text)
 }
 
 fn push_character(text: &mut String, one: char) {
     match one {
-        // Drawn, so it is a hyphen.
-        '\u{ad}' => text.push('-'),
         '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefe}' => text.extend([one].into_iter().nfkc()),
         '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{a0}' | '\u{2028}' | '\u{2029}' => {
             text.push(' ');

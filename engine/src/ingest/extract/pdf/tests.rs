@@ -1,6 +1,9 @@
 //! Documents made by hand: a few objects each, so that a test shows all that it depends on.
 
+mod forms;
 mod hostile;
+mod hyphens;
+mod letters;
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::pdf::{extract, is_pdf, reader::extract_holding};
