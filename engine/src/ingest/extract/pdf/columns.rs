@@ -1,5 +1,6 @@
 //! Columns of a region: white space from top to bottom between lines of text, with text that crosses it at most above and below.
 
+use std::iter;
 use std::ops::Range;
 
 use crate::ingest::extract::pdf::segments::Segment;
@@ -18,7 +19,7 @@ const MIN_SEGMENT_CHARS: f64 = 12.0;
 const MIN_APART_LINES: usize = 2;
 const APART_GUTTER: f64 = 1.0;
 const SHARED_LINE: f64 = 0.2;
-const MAX_SHARED: f64 = 0.35;
+const MAX_SHARED: f64 = 0.2;
 /// How much of its width the lines of a column fill on average.
 const MIN_FILL: f64 = 0.5;
 /// How far left edges of a column may be apart, and the baselines of a line, in em.
@@ -38,20 +39,27 @@ pub(super) struct Columns {
 /// Linear in the segments, after a sort.
 pub(super) fn find(segments: &[Segment], size: f64) -> Option<Columns> {
     let mut best: Option<(usize, Columns)> = None;
+    let lines = lines_by_position(segments, size);
     for edge in left_edges(segments, size) {
         let is_crossing = |it: &Segment| it.left < edge && it.right > edge - GUTTER * size;
         let mut start = 0;
         let ends = segments.iter().enumerate();
         let ends = ends.filter(|(_, it)| is_crossing(it)).map(|(at, _)| at);
-        for end in ends.chain([segments.len()]) {
-            let rows = start..end;
-            start = end + 1;
+        // A line that is crossed is no part of the columns.
+        let crossed = ends.filter_map(|at| lines.get(at));
+        let end = (segments.len(), segments.len());
+        for (first, behind) in crossed.copied().chain(iter::once(end)) {
+            let rows = start..first.max(start);
+            start = behind.max(start);
             let is_whole = rows.len() == segments.len();
             let least = if is_whole {
                 MIN_LINES
             } else {
                 MIN_CROSSED_LINES
             };
+            if rows.is_empty() {
+                continue;
+            }
             let lines = lines_of(
                 segments.get(rows.clone()).unwrap_or_default(),
                 edge,
@@ -64,6 +72,25 @@ pub(super) fn find(segments: &[Segment], size: f64) -> Option<Columns> {
         }
     }
     best.map(|(_, columns)| columns)
+}
+
+/// For each segment the first one of its line and the one behind it.
+fn lines_by_position(segments: &[Segment], size: f64) -> Vec<(usize, usize)> {
+    let mut lines = Vec::with_capacity(segments.len());
+    let mut start = 0;
+    while let Some(first) = segments.get(start) {
+        let is_same = |it: &&Segment| it.baseline - first.baseline < SAME_LINE * size;
+        let length = segments
+            .iter()
+            .skip(start)
+            .take_while(is_same)
+            .count()
+            .max(1);
+        let end = start + length;
+        lines.resize(end, (start, end));
+        start = end;
+    }
+    lines
 }
 
 /// Where columns may begin: left edges that several segments have, from the most frequent on, not the outermost one.
@@ -99,12 +126,47 @@ fn lines_of(segments: &[Segment], edge: f64, size: f64, least: usize) -> usize {
         };
         side.add(segment, size);
     }
-    let is_text = left.is_text(least) && right.is_text(least);
+    let is_text = left.is_text(least) && right.is_text(least) && !is_table(segments, edge, size);
     if is_text || are_apart(&left, &right, least, size) {
         left.baselines.len() + right.baselines.len()
     } else {
         0
     }
+}
+
+/// Whether two sides are the cells of rows rather than text: labels with what they are the labels of, words with numbers.
+fn is_table(segments: &[Segment], edge: f64, size: f64) -> bool {
+    let (mut left_lines, mut shared, mut cells) = (0usize, 0usize, 0usize);
+    let mut rest = segments;
+    while let Some(first) = rest.first() {
+        let is_same = |it: &&Segment| it.baseline - first.baseline < SAME_LINE * size;
+        let length = rest.iter().take_while(is_same).count().max(1);
+        let (line, others) = rest.split_at(length);
+        rest = others;
+        // The nearest segments on both sides.
+        let left = line.iter().filter(|it| it.left < edge);
+        let left = left.max_by(|one, other| one.right.total_cmp(&other.right));
+        let right = line.iter().filter(|it| it.left >= edge);
+        let right = right.min_by(|one, other| one.left.total_cmp(&other.left));
+        left_lines += usize::from(left.is_some());
+        if let (Some(left), Some(right)) = (left, right) {
+            shared += 1;
+            cells += usize::from(is_label(&left.text) || is_number(&right.text));
+        }
+    }
+    2 * cells > shared && 2 * shared > left_lines
+}
+
+/// Whether a text announces what stands beside it.
+fn is_label(text: &str) -> bool {
+    text.ends_with([':', '_', '\u{2026}']) || text.ends_with("..") || text.ends_with(". .")
+}
+
+/// Whether a text is a number with what belongs to one, such as a currency.
+fn is_number(text: &str) -> bool {
+    let digits = text.chars().filter(char::is_ascii_digit).count();
+    let letters = text.chars().filter(|one| one.is_alphabetic()).count();
+    digits > 0 && letters <= digits
 }
 
 /// Whether two sides have their lines at other heights, which cells of a table never have.
@@ -123,7 +185,7 @@ fn are_apart(left: &Side, right: &Side, least: usize, size: f64) -> bool {
         near.any(|other| (other - baseline).abs() < SHARED_LINE * size)
     };
     let shared = left.baselines.iter().filter(|it| is_shared(it)).count();
-    (shared as f64) < MAX_SHARED * fewest as f64
+    shared as f64 <= MAX_SHARED * fewest as f64
 }
 
 /// What is on one side of white space.

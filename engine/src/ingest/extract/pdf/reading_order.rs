@@ -15,6 +15,8 @@ const MAX_DEPTH: usize = 100;
 const LINE_GAP: f64 = 0.05;
 /// Height of white space between paragraphs, in em, where the lines of a block touch.
 const BLOCK_GAP: f64 = 0.6;
+/// The same where lines run down: there they leave room for small letters beside them.
+const DOWN_BLOCK_GAP: f64 = 1.5;
 /// How far the baselines of one line may be apart, in em.
 const SAME_LINE: f64 = 0.45;
 
@@ -155,13 +157,17 @@ fn cut(mut segments: Vec<Segment>, depth: usize, lines: &mut Lines) {
         return;
     }
     let along = gaps(segments.iter().map(|it| (it.top, it.bottom)).collect());
+    let runs_down = segments
+        .first()
+        .is_some_and(|it| it.direction == Direction::Down);
+    let block_gap = if runs_down { DOWN_BLOCK_GAP } else { BLOCK_GAP };
     let Some((middle, length)) = widest(&along, LINE_GAP * size) else {
         rows(segments, lines);
         return;
     };
     let (above, below) = segments.into_iter().partition(|it| it.top < middle);
     cut(above, depth + 1, lines);
-    if length > BLOCK_GAP * size {
+    if length > block_gap * size {
         lines.begin_block();
     }
     cut(below, depth + 1, lines);

@@ -4,6 +4,8 @@ mod forms;
 mod hostile;
 mod hyphens;
 mod letters;
+mod tables;
+mod vertical;
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::pdf::{extract, is_pdf, reader::extract_holding};
