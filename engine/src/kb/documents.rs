@@ -285,8 +285,8 @@ impl Kb {
     }
 
     /// The files in `folder` (`None`: all) and below it that are in the indexed folders and were not read into
-    /// documents, each with the reason, in the order of path bytes. Files that are hidden or under an ignore
-    /// rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
+    /// documents, each with the reason, in the order of path bytes; of a hidden folder the folder. Files under an
+    /// ignore rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
     ///
     /// # Errors
     /// [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor), [`Error::Damaged`](crate::Error::Damaged).
