@@ -3,7 +3,7 @@
 use kb_engine::{ChangedSources, DocumentInfo, ImportReport, Report, SealReport};
 
 use crate::document::document_head;
-use crate::object::Object;
+use crate::object::{Object, share};
 
 /// What a run did, or would do, with a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -162,6 +162,7 @@ pub fn import_report(name: &str, report: &ImportReport) -> Object {
         .field("dim", report.dim)
         .field("replaced", report.replaced)
         .field("cut_numbers", report.cut_numbers)
+        .field("recall", report.recall.map(share))
 }
 
 /// A document that was added, and whether it took the place of another one.

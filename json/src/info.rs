@@ -5,7 +5,7 @@ use kb_engine::{
 };
 use serde_json::Value;
 
-use crate::object::Object;
+use crate::object::{Object, share};
 
 /// The file as a whole. `skipped` are reasons with the number of files that were left out for each;
 /// `writer` is who writes the file now, an empty object when nobody does; `sizes` is there where it is
@@ -88,11 +88,6 @@ fn column_recall(recall: &ColumnRecall) -> Object {
         .field("k", recall.k)
         .field("queries", recall.queries)
         .field("chunks", recall.chunks)
-}
-
-/// A share with four digits.
-fn share(share: f32) -> f64 {
-    (f64::from(share) * 1e4).round() / 1e4
 }
 
 fn root_object(root: &RootInfo) -> Object {

@@ -76,6 +76,11 @@ impl Object {
     }
 }
 
+/// A share with four digits.
+pub(crate) fn share(share: f32) -> f64 {
+    (f64::from(share) * 1e4).round() / 1e4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

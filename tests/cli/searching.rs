@@ -3,6 +3,7 @@
 mod answers;
 mod regex;
 mod symbols;
+mod vector_recall;
 mod vectors;
 
 use serde_json::Value;

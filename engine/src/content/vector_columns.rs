@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 use crate::content::CommitView;
 use crate::error::Result;
 use crate::index::vector::Codec;
-use crate::store::effort::ColumnEffortRecord;
-use crate::store::vector_columns::BUILT_IN;
+use crate::store::vector_columns::{BUILT_IN, NumberedColumn};
 use crate::types::{BUILT_IN_VECTORS, Metric};
 
 /// A column of vectors: at most one for each chunk, all by one model.
@@ -27,13 +26,15 @@ pub struct VectorColumn {
     pub rows: u64,
     /// Whether a request with a vector that names no column searches this one.
     pub is_default: bool,
-    /// What searches find of it; `None` where it has no inverted lists, and of the built-in column, of which
+    /// What searches find of it; `None` where nothing was measured, and of the built-in column, of which
     /// [`Info`](crate::Info) tells.
     pub recall: Option<ColumnRecall>,
 }
 
-/// Recall of a column of another model against comparing every vector of it, measured when it got inverted lists.
-/// Questions are vectors of the column, each without itself; those that a model makes of questions may find less.
+/// Recall of a column of another model against its imported numbers: what quantising leaves, measured at the import,
+/// times what searches of inverted lists find of that, where there are lists. Of columns of fewer than 200 vectors, and
+/// those that older versions imported, the latter alone. Questions are vectors of the column, each without itself; those
+/// that a model makes of questions may find less.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnRecall {
@@ -50,14 +51,28 @@ pub struct ColumnRecall {
 }
 
 impl ColumnRecall {
-    fn from_record(record: &ColumnEffortRecord) -> ColumnRecall {
-        ColumnRecall {
-            queries: record.queries,
-            k: record.k,
-            chunks: record.rows,
-            recall: record.recall,
-            lists: record.read,
-        }
+    fn of(column: &NumberedColumn) -> Option<ColumnRecall> {
+        let found = column.effort.as_ref().map(|effort| ColumnRecall {
+            queries: effort.queries,
+            k: effort.k,
+            chunks: effort.rows,
+            recall: effort.recall,
+            lists: effort.read,
+        });
+        let Some(left) = &column.quantised else {
+            return found;
+        };
+        let found = found.unwrap_or(ColumnRecall {
+            queries: left.queries,
+            k: left.k,
+            chunks: left.rows,
+            recall: 1.0,
+            lists: 1.0,
+        });
+        Some(ColumnRecall {
+            recall: found.recall * left.recall,
+            ..found
+        })
     }
 }
 
@@ -99,7 +114,7 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
             codec: Codec::of(column.record.codec)?,
             rows,
             is_default: columns.default == column.number,
-            recall: column.effort.as_ref().map(ColumnRecall::from_record),
+            recall: ColumnRecall::of(column),
         });
     }
     Ok(all)

@@ -353,7 +353,8 @@ impl KbWriter {
     /// stored as bytes or nibbles on a scale that the first import decides; numbers beyond it are cut, and counted in
     /// [`ImportReport::cut_numbers`]. A document that is changed or removed loses its vectors.
     ///
-    /// Memory does not grow with the vectors, but for 16 bytes each: they wait in a temporary file without a
+    /// Memory does not grow with the vectors, but for 16 bytes each and 32 MiB of them, which say what quantising leaves
+    /// ([`ImportReport::recall`]): they wait in a temporary file without a
     /// name beside the .kb, with 4 bytes a number in a first import and 1 in later ones. `hook` gets the vectors read, then the chunks written; see [`Hook`].
     ///
     /// # Errors

@@ -29,7 +29,7 @@ fn vector(number: usize) -> Vec<f32> {
 }
 
 /// A file of NumPy with these rows.
-fn npy(rows: &[Vec<f32>]) -> Vec<u8> {
+pub(super) fn npy(rows: &[Vec<f32>]) -> Vec<u8> {
     let shape = format!("({}, {})", rows.len(), rows.first().map_or(DIM, Vec::len));
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n");
     let length = u16::try_from(header.len()).unwrap().to_le_bytes();
@@ -83,7 +83,7 @@ fn rows_of_an_array_are_the_chunks_in_order() {
         ])
         .expect(0);
     let count = chunks.len();
-    let expected = json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0, "cut_numbers": 0});
+    let expected = json!({"name": "minilm", "rows": count, "chunks": count, "dim": DIM, "replaced": 0, "cut_numbers": 0, "recall": null});
     assert_eq!(told.json_lines(), [expected]);
     for document in ["src/buoy.py", "docs/guide.md", "site/index.html"] {
         let query = json!(vector(number_of(&chunks, document))).to_string();

@@ -156,5 +156,17 @@ fn show(
         ));
         output.hint("import longer vectors into a column of their own: --name NAME");
     }
+    if let Some(recall) = report
+        .recall
+        .filter(|recall| *recall < ImportReport::LOW_RECALL)
+    {
+        output.warning(&format!(
+            "the stored numbers find {:.0} % of the ten nearest vectors: a few dimensions are much larger than the others, which have few steps left",
+            recall * 100.0
+        ));
+        output.hint(
+            "multiply all vectors and queries by one orthogonal matrix first (docs/formats.md#files-of-vectors), or leave `--codec i4` out",
+        );
+    }
     Ok(())
 }

@@ -70,6 +70,19 @@ struct SharedColumn {
     recall: f32,
 }
 
+/// What quantising leaves of a column, behind the other fields of its row; older writers leave it out.
+#[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
+pub struct QuantisedRecord {
+    /// Vectors that were asked for.
+    pub queries: u32,
+    /// Nearest vectors wanted of each, without itself.
+    pub k: u32,
+    /// Vectors that were imported, of which some were compared.
+    pub rows: u64,
+    /// Share of the `k` nearest by the imported numbers that comparing the stored rows finds: 0 to 1.
+    pub recall: f32,
+}
+
 /// Row 0 of table `vectors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
 struct VectorStateRecord {
@@ -88,16 +101,24 @@ pub struct NumberedColumn {
     pub record: VectorColumnRecord,
     /// How much searches of its inverted lists read; `None` where it has none, or where that was not measured.
     pub effort: Option<ColumnEffortRecord>,
+    /// What quantising leaves of it; `None` where that was not measured.
+    pub quantised: Option<QuantisedRecord>,
 }
 
 impl NumberedColumn {
     #[cfg(any(test, feature = "ingest"))]
     fn encode(&self) -> Result<Vec<u8>> {
         let record = self.record.clone();
-        match self.effort.clone() {
-            None => encode_record(COLUMN_VERSION, &record),
-            Some(effort) => encode_record(MEASURED_VERSION, &MeasuredColumn { record, effort }),
+        let mut bytes = match self.effort.clone() {
+            None => encode_record(COLUMN_VERSION, &record)?,
+            Some(effort) => encode_record(MEASURED_VERSION, &MeasuredColumn { record, effort })?,
+        };
+        if let Some(quantised) = &self.quantised {
+            // Readers that do not know it ignore what is behind the fields that they know.
+            let appended = encode_record(COLUMN_VERSION, quantised)?;
+            bytes.extend(appended.into_iter().skip(1));
         }
+        Ok(bytes)
     }
 }
 
@@ -243,23 +264,34 @@ pub fn name_fault(name: &str) -> Option<&'static str> {
 /// Reads a row of the table.
 fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
     const WHAT: &str = "a column of vectors";
-    let (record, effort) = match row.first() {
+    let (record, effort, quantised) = match row.first() {
         Some(&MEASURED_VERSION) => {
-            let row: MeasuredColumn = decode_record(WHAT, MEASURED_VERSION, row)?;
-            (row.record, Some(row.effort))
+            let both = decode_record::<(MeasuredColumn, QuantisedRecord)>;
+            let (row, quantised) = match both(WHAT, MEASURED_VERSION, row) {
+                Ok((row, quantised)) => (row, Some(quantised)),
+                Err(_) => (decode_record(WHAT, MEASURED_VERSION, row)?, None),
+            };
+            let row: MeasuredColumn = row;
+            (row.record, Some(row.effort), quantised)
         }
         // It is measured again by the next index run.
         Some(&SHARED_VERSION) => {
             let row: SharedColumn = decode_record(WHAT, SHARED_VERSION, row)?;
-            (row.record, None)
+            (row.record, None, None)
         }
         _ => {
-            let record: VectorColumnRecord = decode_record(WHAT, COLUMN_VERSION, row)?;
-            (record, None)
+            let both = decode_record::<(VectorColumnRecord, QuantisedRecord)>;
+            match both(WHAT, COLUMN_VERSION, row) {
+                Ok((record, quantised)) => (record, None, Some(quantised)),
+                Err(_) => (decode_record(WHAT, COLUMN_VERSION, row)?, None, None),
+            }
         }
     };
     let is_sound = name_fault(&record.name).is_none()
         && effort.as_ref().is_none_or(ColumnEffortRecord::is_sound)
+        && quantised
+            .as_ref()
+            .is_none_or(|it| (0.0..=1.0).contains(&it.recall))
         && record.model.len() <= MODEL_LIMIT_BYTES
         && (1..=VECTOR_DIM_LIMIT).contains(&record.dim)
         && record.range.is_finite()
@@ -276,6 +308,7 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
         metric,
         record,
         effort,
+        quantised,
     })
 }
 
@@ -360,6 +393,40 @@ mod tests {
         let row = encode_record(SHARED_VERSION, &older).unwrap();
         assert_eq!(column(1, &row).unwrap(), measured);
         assert_eq!(measured.encode().unwrap().first(), Some(&COLUMN_VERSION));
+    }
+
+    #[test]
+    fn a_column_keeps_what_quantising_leaves_of_it() {
+        let quantised = QuantisedRecord {
+            queries: 32,
+            k: 10,
+            rows: 9,
+            recall: 0.4,
+        };
+        let plain = read(1, &record("a")).unwrap();
+        let mut measured = NumberedColumn {
+            quantised: Some(quantised),
+            ..plain.clone()
+        };
+        let row = measured.encode().unwrap();
+        assert_eq!(column(1, &row).unwrap(), measured);
+        // A reader that does not know it, and a row that a writer before it made.
+        let known: VectorColumnRecord = decode_record("", COLUMN_VERSION, &row).unwrap();
+        assert_eq!(known, record("a"));
+        assert_eq!(plain.quantised, None);
+        measured.effort = Some(ColumnEffortRecord {
+            reach: 5.5,
+            candidates: 2.0,
+            queries: 128,
+            k: 10,
+            rows: 9,
+            recall: 0.97,
+            read: 0.1,
+        });
+        assert_eq!(column(1, &measured.encode().unwrap()).unwrap(), measured);
+        measured.quantised.as_mut().unwrap().recall = 1.5;
+        let row = measured.encode().unwrap();
+        assert_eq!(column(1, &row).unwrap_err().code(), "DAMAGED");
     }
 
     #[test]

@@ -4,17 +4,20 @@ use roaring::RoaringBitmap;
 
 use crate::catalog::Segment;
 use crate::error::{Error, Result};
+use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::session::{LockedFile, Session};
 use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::run::vectors::change::{Change, take_out};
+use crate::ingest::run::vectors::loss::LossSample;
 use crate::ingest::run::vectors::options::{ImportReport, NewVectors, VectorTarget};
 use crate::ingest::run::vectors::rows::WaitingRows;
 use crate::ingest::run::vectors::targets::{RowAddress, Targets};
 use crate::ingest::segment::more_vectors::MoreVectorsWriter;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::vector_columns::{
-    MODEL_LIMIT_BYTES, NUMBER_LIMIT, NumberedColumn, VectorColumnRecord, VectorColumns, name_fault,
+    MODEL_LIMIT_BYTES, NUMBER_LIMIT, NumberedColumn, QuantisedRecord, VectorColumnRecord,
+    VectorColumns, name_fault,
 };
 use crate::types::VECTOR_DIM_LIMIT;
 
@@ -77,6 +80,7 @@ impl Session {
 struct Read {
     rows: WaitingRows,
     order: Vec<WaitingRow>,
+    loss: LossSample,
     /// How many take the place of another vector.
     replaced: u64,
 }
@@ -94,6 +98,11 @@ fn import(
     };
     let mut read = read(&change, (&mut column, is_new), options, rows, reporter)?;
     column.record.range = read.rows.finish_range(&mut || reporter.tick())?;
+    let codec = Codec::of(column.record.codec)?;
+    let range = column.record.range;
+    let measured = read.loss.recall(codec, range, &mut || reporter.tick())?;
+    let recall = measured.as_ref().map(|measured| measured.recall);
+    column.quantised = joined(column.quantised.take(), measured);
     read.order.sort_unstable_by_key(|row| row.at);
     write(&mut change, &column, &mut read, reporter)?;
     let report = ImportReport {
@@ -102,6 +111,7 @@ fn import(
         dim: column.record.dim,
         replaced: read.replaced,
         cut_numbers: read.rows.cut_numbers(),
+        recall,
     };
     if options.make_default {
         columns.default = column.number;
@@ -109,9 +119,34 @@ fn import(
     if is_new {
         columns.next = column.number.saturating_add(1);
         columns.list.push(column);
+    } else if let Some(known) = columns
+        .list
+        .iter_mut()
+        .find(|it| it.number == column.number)
+    {
+        known.quantised = column.quantised;
     }
     columns.write(change.transaction)?;
     Ok(report)
+}
+
+/// What quantising leaves of a column after an import, by the rows of each.
+fn joined(
+    before: Option<QuantisedRecord>,
+    now: Option<QuantisedRecord>,
+) -> Option<QuantisedRecord> {
+    let (before, now) = match (before, now) {
+        (Some(before), Some(now)) => (before, now),
+        (before, now) => return now.or(before),
+    };
+    let rows = before.rows.saturating_add(now.rows);
+    let share = now.rows as f32 / rows.max(1) as f32;
+    let recall = before.recall + (now.recall - before.recall) * share;
+    Some(QuantisedRecord {
+        rows,
+        recall: recall.clamp(0.0, 1.0),
+        ..now
+    })
 }
 
 /// The column that gets more vectors.
@@ -161,6 +196,7 @@ fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn
             added_ms: now_ms(),
         },
         effort: None,
+        quantised: None,
     })
 }
 
@@ -182,6 +218,7 @@ fn read(
         .map(|segment| present_rows(segment, column.number))
         .collect();
     let (mut waiting, mut order, mut replaced, mut in_order) = (None, Vec::new(), 0, 0u64);
+    let mut loss = None;
     let mut progress = Progress::new(Stage::Import);
     for (number, row) in (0u64..).zip(given) {
         let wrong = |argument: &'static str, reason: String| {
@@ -231,6 +268,8 @@ fn read(
             number: rows.count(),
             norm: norm as f32,
         });
+        loss.get_or_insert_with(|| LossSample::new(dim, column.metric))
+            .add(&vector);
         rows.push(&vector)?;
         progress.files_done += 1;
         if number % ROWS_PER_REPORT == 0 {
@@ -239,7 +278,7 @@ fn read(
             reporter.tick()?;
         }
     }
-    let Some(rows) = waiting else {
+    let (Some(rows), Some(loss)) = (waiting, loss) else {
         return Err(invalid("vectors", "there is no row to import".to_owned()));
     };
     if in_order > 0 {
@@ -248,6 +287,7 @@ fn read(
     Ok(Read {
         rows,
         order,
+        loss,
         replaced,
     })
 }

@@ -1,10 +1,11 @@
 //! Columns of vectors that other models made: imported, removed, chosen as the default.
 //!
 //! `import` reads what the caller gives: `targets` finds the chunks, `rows` keeps the vectors in a temporary file,
-//! `range` decides how they are quantised. `change` is the commit around it.
+//! `range` decides how they are quantised, `loss` measures what that leaves. `change` is the commit around it.
 
 mod change;
 mod import;
+mod loss;
 mod options;
 mod range;
 mod rows;

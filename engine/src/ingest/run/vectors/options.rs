@@ -121,7 +121,7 @@ pub enum VectorTarget {
 }
 
 /// What [`KbWriter::import_vectors`](crate::KbWriter::import_vectors) did.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ImportReport {
     /// Vectors that were imported.
@@ -135,4 +135,12 @@ pub struct ImportReport {
     /// How many of their numbers lie beyond the scale of the column and are stored as its ends. Of a first import at
     /// most one in 10 000; more of a later one say that its vectors are longer than those that decided the scale.
     pub cut_numbers: u64,
+    /// Share of the ten nearest vectors, by the imported numbers, that comparing the stored ones finds, 0 to 1: what
+    /// quantising leaves. Measured on up to 16 384 of them; `None` for fewer than 200.
+    pub recall: Option<f32>,
+}
+
+impl ImportReport {
+    /// A recall below this is worth a warning.
+    pub const LOW_RECALL: f32 = 0.9;
 }
