@@ -4,6 +4,7 @@ mod c;
 mod check;
 mod crash;
 mod docs;
+mod glibc;
 mod mcp_clients;
 mod python;
 mod rooms;

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use xtask::repository::{self, AS_TESTS, TESTED, cargo, root, target};
 
+use crate::glibc;
 use crate::steps::{self, Summary};
 
 /// What the tests are in the summary.
@@ -29,6 +30,14 @@ const WHEEL_LIMITS: [(&str, &[&str], u64); 2] = [
         17 << 20,
     ),
 ];
+
+/// What links against an old C library, whatever this machine has: else newer versions of its functions (`hypot` of
+/// 2.35, `pthread_create` of 2.34) would be needed.
+const PORTABLE: &[&str] = if cfg!(target_os = "linux") {
+    &["--zig", "--compatibility", "manylinux_2_28"]
+} else {
+    &[]
+};
 
 /// Runs the verb `python`: the tests alone. Arguments are those of pytest.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
@@ -80,7 +89,11 @@ pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
         bail!("wheel takes no arguments; {argument:?} was given");
     }
     let python = interpreter().context("python3 (3.11 or newer) is not installed")?;
-    let tools = new_environment(&python, "wheel-tools", &["maturin==1.16.0", "abi3audit"])?;
+    let tools = new_environment(
+        &python,
+        "wheel-tools",
+        &["maturin[zig]==1.16.0", "abi3audit"],
+    )?;
     for (name, features, limit) in WHEEL_LIMITS {
         let folder = target().join("wheels").join(name.replace([' ', ','], "-"));
         let _ = fs::remove_dir_all(&folder);
@@ -93,6 +106,7 @@ pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
             .args(["build", "--release", "--quiet", "--out"])
             .arg(&folder)
             .args(features)
+            .args(PORTABLE)
             .current_dir(root().join("python"))
             .env(
                 "PATH",
@@ -113,6 +127,7 @@ pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
         if bytes > limit {
             bail!("the wheel {name} has {bytes} bytes, more than {limit}");
         }
+        check_glibc(&python, &wheel.path())?;
         let mut audit = Command::new(tools.join("bin/abi3audit"));
         repository::run(audit.arg("--strict").arg(wheel.path()))?;
         let user = new_environment(&python, "wheel-user", &[&wheel.path().to_string_lossy()])?;
@@ -120,6 +135,30 @@ pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
         repository::run(smoke.arg(root().join("python/tests/smoke.py")))?;
     }
     Ok(true)
+}
+
+/// Fails when the module of a wheel needs a newer C library than wheels may.
+fn check_glibc(python: &Path, wheel: &Path) -> Result<()> {
+    let folder = target().join("wheel-content");
+    let _ = fs::remove_dir_all(&folder);
+    let mut unpack = Command::new(python);
+    repository::run(unpack.args(["-m", "zipfile", "-e"]).arg(wheel).arg(&folder))?;
+    for file in fs::read_dir(folder.join("kbfile"))? {
+        let path = file?.path();
+        if path.extension().is_none_or(|extension| extension != "so") {
+            continue;
+        }
+        let needed = glibc::newest_needed(&fs::read(&path)?);
+        println!("{} needs glibc {needed:?}", path.display());
+        if needed > Some(glibc::NEWEST) {
+            bail!(
+                "{} needs a newer glibc than {:?}",
+                path.display(),
+                glibc::NEWEST
+            );
+        }
+    }
+    Ok(())
 }
 
 /// Measures the module in a wheel's form beside other libraries. Arguments are those of `python/benches/compare.py`.
