@@ -2,6 +2,7 @@
 //! host would put on the wire.
 
 pub(crate) mod client;
+mod contracts;
 mod forms;
 mod hostile_text;
 pub(crate) mod http;

@@ -185,7 +185,7 @@ enum kb_mode
     KB_MODE_SEMANTIC = 1,
     // The keyword index alone.
     KB_MODE_KEYWORD = 2,
-    // Documents by title, file name, handle and tags.
+    // Documents by title, slug and tags.
     KB_MODE_TITLE = 3,
 };
 #ifndef __cplusplus
@@ -788,7 +788,7 @@ typedef struct {
     int32_t plain;
     // Not 0: neighbouring chunks stay separate hits.
     int32_t no_join;
-    // Not 0: a part of a symbol becomes the whole symbol, up to 8 KB.
+    // Not 0: a part of a symbol becomes the whole symbol, up to 16 KB.
     int32_t smart_context;
     // Bits of `kb_class`; 0: all.
     uint32_t classes;

@@ -45,8 +45,8 @@ pub(crate) const SHEET_LIMIT: usize = 1024;
 /// Characters of a range of cells: `$XFD$1048576:$XFD$1048576` has 25.
 pub(crate) const CELLS_LIMIT: usize = 64;
 
-/// Characters of a continuation token: the longest that the engine reads.
-pub(crate) const TOKEN_LIMIT: usize = 60;
+/// Characters of a continuation token, which has the arguments of its first call.
+pub(crate) const TOKEN_LIMIT: usize = 6000;
 
 /// Characters of the path of an upload; its bytes are limited too.
 pub(crate) const FILE_NAME_LIMIT: usize = 1024;

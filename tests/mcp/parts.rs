@@ -156,7 +156,8 @@ fn pages_go_on_behind_the_last_one_within_the_budget() {
     let one = client.tool("get_pages", one);
     let status = json!({"code": "partial_success", "message": "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED"});
     assert_eq!(one["status"], status);
-    assert_eq!(one["actions"][0]["id"], "INCREASE_LIMIT");
+    assert_eq!(one["actions"][0]["id"], "CONTINUE");
+    assert_eq!(one["actions"][1]["id"], "INCREASE_LIMIT");
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn documents_are_searched_with_the_names_of_either_source() {
     let results = &found["results"];
     assert_eq!(results[0]["path"], "Finance/2024/Q1/Q1_Report.md");
     assert!(is_sorted_by_score(results));
-    assert_eq!(found["totalResults"], results.as_array().unwrap().len());
+    assert!(found["totalResults"].as_u64().unwrap() >= results.as_array().unwrap().len() as u64);
     assert!(
         paths(results, "path")
             .iter()
@@ -504,11 +504,6 @@ fn lenient_arguments_are_taken_and_bad_ones_refused() {
             "search",
             json!({"query": "x", "mode": "fuzzy"}),
             &["mode", "hybrid", "title"],
-        ),
-        (
-            "search",
-            json!({"query": "x", "mode": "regex"}),
-            &["mode", "hybrid"],
         ),
         (
             "search",

@@ -3,7 +3,7 @@
 use kb_engine::cell_text::{Cell, CellValue, RowWriter};
 use kb_engine::{Class, Document, Page, PageSource, Part, PartContent, Sheet, Slide};
 
-fn document(path: &str, title: &str, class: Class) -> Document {
+pub(crate) fn document(path: &str, title: &str, class: Class) -> Document {
     let mut document = kb_engine::document_of("empty.txt", b"").expect("an empty text");
     document.path = path.to_owned();
     document.title = title.to_owned();
@@ -13,7 +13,7 @@ fn document(path: &str, title: &str, class: Class) -> Document {
 }
 
 /// Begins a part at the end of the text.
-fn begin(document: &mut Document, content: PartContent) {
+pub(crate) fn begin(document: &mut Document, content: PartContent) {
     document.parts.push(Part {
         start: u32::try_from(document.text.len()).expect("a short text"),
         line: u32::try_from(document.text.lines().count()).expect("few lines") + 1,
@@ -23,7 +23,7 @@ fn begin(document: &mut Document, content: PartContent) {
 
 /// A sheet with a header, a gap and cells that show other than they hold, an empty one, and one of a cell far away.
 pub(crate) fn ledger() -> Document {
-    let mut book = document("ledger.xlsx", "Harbour ledger", Class::Data);
+    let mut book = document("ledger.xlsx", "Harbour ledger", Class::Doc);
     let text = |text: &str| Cell::plain(CellValue::Text(text.to_owned()));
     let money = |number: f64| Cell {
         shown: format!("${number:.2}"),

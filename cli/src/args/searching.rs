@@ -49,8 +49,8 @@ pub(crate) struct SearchArguments {
 
     /// Rank by words and meaning (hybrid), by one of them, search titles, or match a regular expression
     ///
-    /// `title` returns documents that have every word in their title, file name, handle or tags. `regex` returns
-    /// every line that matches, and ranks nothing.
+    /// `title` returns documents that have every word in their title, slug or tags (`path:` finds names of files).
+    /// `regex` returns every line that matches, and ranks nothing.
     #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = search_modes())]
     pub(crate) mode: SearchMode,
 
@@ -141,7 +141,7 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "N", conflicts_with = "full", value_parser = parse_line_count)]
     pub(crate) lines: Option<u32>,
 
-    /// Extend a part of a function or class to all of it, up to 8 KB; implies --full
+    /// Extend a part of a function or class to all of it, up to 16 KB; implies --full
     #[arg(long, conflicts_with_all = ["before", "after"])]
     pub(crate) smart_context: bool,
 

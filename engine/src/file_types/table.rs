@@ -229,9 +229,9 @@ impl Row {
         let (has_language, class) = match self.kind {
             Code => (true, Class::Code),
             Markup => (true, Class::Doc),
-            Prose | Office | Presentation => (false, Class::Doc),
+            Prose | Office | Presentation | Workbook => (false, Class::Doc),
             DataLanguage => (true, Class::Data),
-            Data | Workbook => (false, Class::Data),
+            Data => (false, Class::Data),
         };
         FileType {
             name: self.name,

@@ -121,6 +121,7 @@ impl Budget {
             items,
             tokens: self.tokens(),
             over_budget: self.is_over(),
+            is_divided: false,
             next: self.cursor(scope, next),
         }
     }
@@ -178,6 +179,10 @@ impl TextPosition {
     }
 }
 
+/// A first text of up to so many bytes is returned whole, whatever the budget: a page, slide or chunk is read as one,
+/// and the numbers of those that follow are greater. As many as the largest answer that agents take, 20 000 tokens.
+const WHOLE_TEXT_BYTES: usize = 80_000;
+
 /// What [`fill_texts`] reads and changes of an item.
 pub(crate) struct TextParts<T, K> {
     /// What may be cut, at any character; counts in bytes, 4 a token.
@@ -188,8 +193,9 @@ pub(crate) struct TextParts<T, K> {
     pub(crate) keep: K,
 }
 
-/// As [`fill`], for items with a text. Where the first alone is over the budget, it is cut after a line, or after
-/// a character of a long one, and the result continues in it. `items` begin at item `start.item`.
+/// As [`fill`], for items with a text. Where the first alone is over the budget and has more than
+/// [`WHOLE_TEXT_BYTES`], it is cut after a line, or after a character of a long one, and the result continues in it.
+/// `items` begin at item `start.item`.
 ///
 /// # Errors
 /// As [`fill`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor) when `start` is not at a character of the
@@ -217,7 +223,7 @@ pub(crate) fn fill_texts<T>(
         let names = (parts.names_bytes)(&item);
         let text = (parts.text)(&item);
         let whole = text.len();
-        if taken.is_empty() {
+        if taken.is_empty() && begin.saturating_add(whole) > WHOLE_TEXT_BYTES {
             let kept = line_cut(text, budget.text_room(names));
             if kept < whole {
                 (parts.keep)(&mut item, 0..kept);
@@ -227,7 +233,7 @@ pub(crate) fn fill_texts<T>(
                     byte: u32::try_from(begin + kept).unwrap_or(u32::MAX),
                 };
                 let mut paged = budget.paged(vec![item], scope, Some(next.offset()));
-                paged.over_budget = true;
+                (paged.over_budget, paged.is_divided) = (true, true);
                 return Ok(paged);
             }
         }

@@ -15,6 +15,8 @@ pub struct Paged<T> {
     pub tokens: u64,
     /// Whether the first item alone is larger than [`PageOptions::max_tokens`](crate::PageOptions).
     pub over_budget: bool,
+    /// Whether the only item is a part of one that is too long to be returned whole.
+    pub is_divided: bool,
     /// Continues the list when passed in [`PageOptions::cursor`](crate::PageOptions); `None`: the
     /// list ends here.
     pub next: Option<Cursor>,
@@ -26,6 +28,7 @@ impl<T> Default for Paged<T> {
             items: Vec::new(),
             tokens: 0,
             over_budget: false,
+            is_divided: false,
             next: None,
         }
     }

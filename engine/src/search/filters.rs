@@ -40,11 +40,11 @@ pub struct Filters {
     /// Documents whose original was modified at that time or later, in milliseconds since 1970. A
     /// document without a known time does not pass. `None`: no such filter.
     pub modified_since_ms: Option<i64>,
-    /// Kinds of symbols: chunks that define one of these kinds, or begin within one.
+    /// Kinds of symbols. The hits are symbols of these kinds, in chunks that define one, or begin within one.
     pub symbol_kinds: Vec<SymbolKind>,
     /// Names of symbols, or patterns with `*` (any characters) and `?` (one), in any case, as in
-    /// [`SymbolsRequest::name`](crate::SymbolsRequest::name): chunks that define one of such a name, or begin within
-    /// it. With `symbol_kinds` it is one symbol that has both. At most 200 bytes each.
+    /// [`SymbolsRequest::name`](crate::SymbolsRequest::name). The hits are symbols of such a name. With `symbol_kinds`
+    /// it is one symbol that has both. At most 200 bytes each.
     pub symbol_names: Vec<String>,
 }
 

@@ -12,8 +12,8 @@ pub enum Mode {
     Semantic,
     /// The keyword index alone (BM25).
     Keyword,
-    /// Documents by title, file name, handle and tags: every word of the query must be in one of
-    /// these. Text is not searched, and each document gives one hit.
+    /// Documents by title, slug and tags: every word of the query must be in one of these. The title of a
+    /// document that states none is its file name. Text is not searched, and each document gives one hit.
     Title,
 }
 

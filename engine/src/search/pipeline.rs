@@ -13,8 +13,9 @@ use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::records::DocumentRecords;
 use crate::search::relevance::Relevance;
-use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer, Room};
+use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::phrases::QuotedPhrases;
+use crate::search::render::room::Room;
 use crate::search::request::Request;
 use crate::search::rerank::{ChunkTexts, Reranker};
 use crate::search::response::{Hit, Response};
@@ -46,25 +47,7 @@ pub(crate) fn search(
     let parsed = plan::parse(request, &mut warnings);
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more than `k` shows whether there is a next page.
-    let window = (start_at, request.k.saturating_add(1));
-    let mut answer = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
-    if let Some((parsed, dropped)) = answer.without_operators() {
-        let nothing = nothing_passes(&dropped);
-        let mut plain = retrieve(request, parsed, &sources, analyser, window, &mut timer)?;
-        if !plain.found.passages.is_empty() {
-            plain.plan.parsed.not_applied.extend(dropped);
-            answer.warnings.extend(plain.warnings);
-            answer = Answer {
-                warnings: answer.warnings,
-                ..plain
-            };
-        } else if answer.filter.count() == 0
-            && answer.warnings.is_empty()
-            && answer.plan.parsed.not_applied.is_empty()
-        {
-            answer.warnings.push(nothing);
-        }
-    }
+    let wanted = request.k.saturating_add(1);
     let Answer {
         plan,
         filter,
@@ -73,7 +56,13 @@ pub(crate) fn search(
         records,
         relevance,
         warnings: of_answer,
-    } = answer;
+    } = if request.is_of_symbols() {
+        let wanted = start_at.saturating_add(wanted);
+        of_symbols(request, parsed, &sources, analyser, wanted, &mut timer)?
+    } else {
+        let window = (start_at, wanted);
+        answer(request, parsed, &sources, analyser, window, &mut timer)?
+    };
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
@@ -117,6 +106,12 @@ pub(crate) fn search(
     }
     let next = start_at.saturating_add(hits.len());
     let has_more = (found.passages.len() > next || found.may_go_on) && previews.is_none();
+    // Previews are all that there is.
+    let behind = if previews.is_some() { 0 } else { found.behind };
+    let count = match &previews {
+        Some(_) => next,
+        None => found.passages.len(),
+    };
     let explanation = request
         .explain
         .then(|| explain(&sources, &plan, &found, timer.steps));
@@ -124,6 +119,7 @@ pub(crate) fn search(
         hits: budget.paged(hits, &scope, has_more.then_some(next as u64)),
         mode: plan.mode,
         relevance,
+        found: behind.saturating_add(count as u64),
         searched_chunks: filter.count(),
         warnings,
         explanation,
@@ -182,6 +178,90 @@ impl Answer<'_> {
     }
 }
 
+/// As [`retrieve`], without operators that leave nothing.
+fn answer<'b>(
+    request: &'b Request,
+    parsed: ParsedQuery,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+    window: (usize, usize),
+    timer: &mut StepTimer,
+) -> Result<Answer<'b>> {
+    let mut answer = retrieve(request, parsed, sources, analyser, window, timer)?;
+    let Some((parsed, dropped)) = answer.without_operators() else {
+        return Ok(answer);
+    };
+    let nothing = nothing_passes(&dropped);
+    let mut plain = retrieve(request, parsed, sources, analyser, window, timer)?;
+    if !plain.found.passages.is_empty() {
+        plain.plan.parsed.not_applied.extend(dropped);
+        answer.warnings.extend(plain.warnings);
+        return Ok(Answer {
+            warnings: answer.warnings,
+            ..plain
+        });
+    }
+    if answer.filter.count() == 0
+        && answer.warnings.is_empty()
+        && answer.plan.parsed.not_applied.is_empty()
+    {
+        answer.warnings.push(nothing);
+    }
+    Ok(answer)
+}
+
+/// As [`answer`], with symbols in place of chunks, `wanted` from the first on. A symbol may have many chunks, so it
+/// goes on until there are enough.
+fn of_symbols<'b>(
+    request: &'b Request,
+    parsed: ParsedQuery,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+    wanted: usize,
+    timer: &mut StepTimer,
+) -> Result<Answer<'b>> {
+    let mut window = (0, wanted);
+    loop {
+        let found = answer(request, parsed.clone(), sources, analyser, window, timer)?;
+        let Answer {
+            plan,
+            filter,
+            mut found,
+            texts,
+            records,
+            relevance,
+            warnings,
+        } = found;
+        let chunks = found.passages.len();
+        let mut renderer = renderer(
+            sources,
+            request,
+            &plan,
+            found.calibration,
+            (analyser, texts, records),
+        );
+        let symbols = renderer.symbol_passages(&found.passages)?;
+        let (texts, records) = renderer.into_read();
+        timer.step("symbols");
+        let is_all = !found.may_go_on && chunks < window.0.saturating_add(window.1);
+        if symbols.len() >= wanted || is_all || chunks <= window.0 {
+            // What is not read yet is behind the last.
+            found.may_go_on &= symbols.len() >= wanted;
+            found.passages = symbols;
+            return Ok(Answer {
+                plan,
+                filter,
+                found,
+                texts,
+                records,
+                relevance,
+                warnings,
+            });
+        }
+        window = (chunks, chunks.max(wanted));
+    }
+}
+
 /// The passages from the first to the end of the window, its start and length.
 fn retrieve<'b>(
     request: &'b Request,
@@ -195,10 +275,10 @@ fn retrieve<'b>(
     let (plan, mut filter) = plan::plan(request, parsed, sources, analyser, &mut warnings)?;
     timer.step("plan");
     let mut reranker = Reranker::new(&plan, sources, analyser);
-    let (found, relevance);
+    let (mut found, relevance);
     if plan.browses_documents() {
         let end = start.saturating_add(wanted);
-        let passages = browse::passages(&plan, request, sources, &mut filter, end)?;
+        let (passages, behind) = browse::passages(&plan, request, sources, &mut filter, end)?;
         timer.step("documents");
         relevance = if passages.is_empty() {
             Relevance::NothingRelevant
@@ -206,6 +286,7 @@ fn retrieve<'b>(
             Relevance::Relevant
         };
         found = Ranked::of_documents(passages, browse::calibration(&plan));
+        found.behind = behind;
     } else {
         found = if request.sort == Sort::Score {
             let window = (start, wanted);
@@ -249,16 +330,14 @@ fn cursor_scope(files: &[Source<'_>], request: &Request) -> CursorScope {
 /// tens of KB each.
 const WORK_LIMIT_BYTES: u64 = 512 << 20;
 
-/// The first `k` passages as hits, as many as the budget has room for.
-fn render<'r>(
+/// What makes hits of the passages of a plan.
+fn renderer<'r, 'a>(
     sources: &'r Sources<'r>,
     request: &'r Request,
     plan: &Plan<'_>,
-    (found, calibration): (&[Passage], Calibration),
-    budget: &mut Budget,
-    (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
-    warnings: &mut Vec<String>,
-) -> Result<Vec<Hit>> {
+    calibration: Calibration,
+    (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
+) -> Renderer<'r, 'a> {
     let mut terms: Vec<(String, f32)> = Vec::new();
     match &plan.keyword_query {
         Some(query) => {
@@ -268,7 +347,7 @@ fn render<'r>(
         // Without a keyword score the terms of the query are still highlighted.
         None => analyser.analyse(&plan.text, |term, _| terms.push((term.to_owned(), 1.0))),
     }
-    let mut renderer = Renderer::new(
+    Renderer::new(
         sources,
         request,
         plan.mode,
@@ -279,7 +358,20 @@ fn render<'r>(
             QuotedPhrases::of(&plan.parsed),
             plan.definitions.wanted(),
         ),
-    );
+    )
+}
+
+/// The first `k` passages as hits, as many as the budget has room for.
+fn render<'r>(
+    sources: &'r Sources<'r>,
+    request: &'r Request,
+    plan: &Plan<'_>,
+    (found, calibration): (&[Passage], Calibration),
+    budget: &mut Budget,
+    read: (&mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Hit>> {
+    let mut renderer = renderer(sources, request, plan, calibration, read);
     let mut hits = Vec::with_capacity(found.len().min(request.k));
     let mut is_too_much_work = false;
     let count = found.len().min(request.k);

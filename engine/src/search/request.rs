@@ -63,9 +63,10 @@ pub struct Request {
     /// Whether neighbouring chunks with similar scores make one hit; has no effect in
     /// [`Scope::Documents`].
     pub join: bool,
-    /// Extends a passage of a program that has only a part of a symbol to all of it, with the comment above it: of
-    /// the innermost symbol that the best chunk lies in, or that begins in it and ends behind it. Not to one of more
-    /// than 8 KB. What is shown of it is up to `max_lines`.
+    /// In programs, makes each hit the whole function or type that has the best lines of its chunk, with the comment
+    /// above it, and each of them once. Not one of more than 16 KB. Without it, a hit is what was found. What is shown
+    /// of a hit is up to `max_lines`. [Filters](Filters::symbol_kinds) of symbols make the symbols that they ask for
+    /// the hits, with it or without.
     pub smart_context: bool,
     /// Shows the best lines of a passage instead of all: at most this many whole lines, where a line longer
     /// than [`LINE_BYTES`](crate::LINE_BYTES) counts as several, and of the longest lines whole sentences or words. The lines
@@ -357,6 +358,13 @@ impl Request {
             context_chars: None,
             ..self.clone()
         })
+    }
+
+    /// Whether hits are symbols of programs: those that filters ask for, or with smart context those that hold
+    /// what is found.
+    pub(crate) fn is_of_symbols(&self) -> bool {
+        let filters = &self.filters;
+        self.smart_context || !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty()
     }
 
     /// The arguments that a cursor is bound to: all that decide which hits there are, and in what

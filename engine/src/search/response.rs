@@ -23,6 +23,9 @@ pub struct Response {
     /// whatever `min_score`, scores [`RELEVANT_SCORE`](crate::RELEVANT_SCORE) or more. [`Mode::Title`] and a query
     /// of operators alone: whether there are hits.
     pub relevance: Relevance,
+    /// How many results were found, on this page, before and behind it, as far as was searched for this page; at least
+    /// as many as are shown.
+    pub found: u64,
     /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,
     /// What the caller should know, one sentence each, without a full stop.

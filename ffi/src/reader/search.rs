@@ -30,7 +30,7 @@ pub enum kb_mode {
     Semantic = 1,
     /// The keyword index alone.
     Keyword = 2,
-    /// Documents by title, file name, handle and tags.
+    /// Documents by title, slug and tags.
     Title = 3,
 }
 
@@ -88,7 +88,7 @@ pub struct kb_search_options {
     pub plain: i32,
     /// Not 0: neighbouring chunks stay separate hits.
     pub no_join: i32,
-    /// Not 0: a part of a symbol becomes the whole symbol, up to 8 KB.
+    /// Not 0: a part of a symbol becomes the whole symbol, up to 16 KB.
     pub smart_context: i32,
     /// Bits of `kb_class`; 0: all.
     pub classes: u32,

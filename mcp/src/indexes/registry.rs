@@ -163,7 +163,7 @@ impl Indexes {
         })
     }
 
-    /// The index of a call: the one it names, or the only one.
+    /// The index of a call: the one it names, the only one, or that of the working directory.
     pub(crate) fn pick(&self, name: Option<&str>) -> Result<Arc<Index>, ToolError> {
         if let Some(name) = name {
             return self.named(name);
@@ -171,10 +171,10 @@ impl Indexes {
         let all = self.list();
         match all.as_slice() {
             [only] => Ok(Arc::clone(only)),
-            _ => Err(
+            _ => self.of_working_directory().map_err(|_| {
                 ToolError::new("INDEX_AMBIGUOUS", format!("{} indexes are open", all.len()))
-                    .with_hint(pass_one_of(&all)),
-            ),
+                    .with_hint(pass_one_of(&all))
+            }),
         }
     }
 

@@ -11,7 +11,7 @@ use super::tool_response::Warnings;
 /// Most tokens of one response.
 pub(crate) const TOKENS_LIMIT: u32 = 20_000;
 
-/// Smaller budgets have room for content or for actions.
+/// Smaller budgets have room for content or for further actions.
 const ACTIONS_LEAST_TOKENS: u64 = 400;
 
 /// How much of a result one page holds, and why it ends where it does.
@@ -21,8 +21,10 @@ pub(crate) struct ResultPage<'p> {
     pub(crate) tokens: u64,
     /// The budget.
     pub(crate) max_tokens: u64,
-    /// Whether the first item alone is over the budget, of which the page has a part.
+    /// Whether the page has a part of an item that is too long for any.
     pub(crate) is_cut: bool,
+    /// Whether the time for it ran out.
+    pub(crate) is_out_of_time: bool,
     /// Continues the result; `None` on the last page.
     pub(crate) token: Option<&'p str>,
     /// Whether it ends because it has as many items as the caller asked for.
@@ -83,7 +85,7 @@ pub(crate) struct Status {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StatusCode {
     Success,
-    // The first item alone is over the budget; the page has it, or a part of it.
+    // The first item alone is over the budget, or the time ran out.
     PartialSuccess,
 }
 
@@ -145,9 +147,10 @@ impl ActionId {
     }
 }
 
-// The arguments to change in the next call. The token is in `continuation` alone.
+// The arguments to change in the next call.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct ActionParams {
+    pub(super) continuation_token: Option<String>,
     pub(super) max_tokens: Option<u64>,
     pub(super) page_range: Option<String>,
     pub(super) slide_numbers: Option<String>,
@@ -181,7 +184,7 @@ impl ActionParams {
 impl ResultPage<'_> {
     /// The page `data` with its frame.
     pub(crate) fn envelope<D>(&self, data: D, warnings: Vec<String>) -> Envelope<D> {
-        let code = if self.is_over() {
+        let code = if self.is_over() || self.is_out_of_time {
             StatusCode::PartialSuccess
         } else {
             StatusCode::Success
@@ -205,9 +208,16 @@ impl ResultPage<'_> {
         self.is_cut || self.tokens > self.max_tokens
     }
 
+    /// Whether a larger budget would give more.
+    fn is_limited(&self) -> bool {
+        self.is_over() || (self.token.is_some() && !self.is_full && !self.is_out_of_time)
+    }
+
     fn message(&self) -> &'static str {
         match self.token {
-            _ if self.is_over() => "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED",
+            _ if self.is_out_of_time => "TIME_LIMIT_REACHED",
+            _ if self.tokens > self.max_tokens => "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED",
+            _ if self.is_cut => "TOKEN_LIMIT_REACHED",
             Some(_) if self.is_full => self.complete,
             Some(_) => "TOKEN_LIMIT_REACHED",
             None if self.is_continued => "NO_MORE_DATA",
@@ -226,32 +236,36 @@ impl ResultPage<'_> {
                 ..ActionParams::default()
             },
         };
-        if self.max_tokens < ACTIONS_LEAST_TOKENS {
-            // The continuation says how to go on, but not that the limit is below one item.
-            let is_below = self.is_over() && self.token.is_some();
-            let actions = is_below.then(|| higher_limit("Ask for more tokens"));
-            return actions.into_iter().collect();
-        }
         let mut actions = Vec::new();
-        if self.token.is_some() {
+        if let Some(token) = self.token {
             actions.push(Action {
                 id: ActionId::Continue,
                 description: format!("Get the next {}", self.items),
-                params: ActionParams::default(),
+                params: ActionParams {
+                    continuation_token: Some(token.to_owned()),
+                    ..ActionParams::default()
+                },
             });
+        }
+        if self.is_limited() && doubled.min(most) > self.max_tokens {
             actions.push(higher_limit("Retry with a higher token limit"));
-            if let Some(left) = self.tokens_left.filter(|left| *left < most) {
-                // The estimate may be too low.
-                let all = (left + left / 8 + 16).min(most);
-                actions.push(Action {
-                    id: ActionId::GetAll,
-                    description: "Get everything that is left at once".to_owned(),
-                    params: ActionParams {
-                        max_tokens: Some(all),
-                        ..ActionParams::default()
-                    },
-                });
-            }
+        }
+        if self.max_tokens < ACTIONS_LEAST_TOKENS {
+            return actions;
+        }
+        if self.token.is_some()
+            && let Some(left) = self.tokens_left.filter(|left| *left < most)
+        {
+            // The estimate may be too low.
+            let all = (left + left / 8 + 16).min(most);
+            actions.push(Action {
+                id: ActionId::GetAll,
+                description: "Get everything that is left at once".to_owned(),
+                params: ActionParams {
+                    max_tokens: Some(all),
+                    ..ActionParams::default()
+                },
+            });
         }
         if let Some((argument, range)) = self.range
             && (self.token.is_some() || self.is_over())
@@ -315,6 +329,21 @@ mod tests {
             (over.0, over.1),
             ("partial_success", "TOKEN_LIMIT_EXCEEDED_BUT_INCLUDED")
         );
+        assert_eq!(over.2, ["INCREASE_LIMIT"]);
+        // S3-65: not all of it is included.
+        let part = framed(&ResultPage {
+            token: Some("t"),
+            is_cut: true,
+            ..page()
+        });
+        assert_eq!((part.0, part.1), ("partial_success", "TOKEN_LIMIT_REACHED"));
+        let late = framed(&ResultPage {
+            token: Some("t"),
+            is_out_of_time: true,
+            ..page()
+        });
+        let expected = ("partial_success", "TIME_LIMIT_REACHED", vec!["CONTINUE"]);
+        assert_eq!(late, expected);
     }
 
     #[test]
@@ -347,18 +376,33 @@ mod tests {
     }
 
     #[test]
-    fn a_small_budget_has_no_actions() {
+    fn a_small_budget_has_the_actions_that_go_on() {
+        // S3-60, S3-66
         let cut = ResultPage {
             token: Some("t"),
             max_tokens: 399,
+            tokens_left: Some(9),
             ..page()
         };
-        assert!(framed(&cut).2.is_empty());
-        let over = ResultPage {
-            is_cut: true,
+        assert_eq!(framed(&cut).2, ["CONTINUE", "INCREASE_LIMIT"]);
+        let full = ResultPage {
+            is_full: true,
             ..cut
         };
-        assert_eq!(framed(&over).2, ["INCREASE_LIMIT"]);
+        assert_eq!(framed(&full).2, ["CONTINUE"]);
+    }
+
+    #[test]
+    fn continue_has_the_token() {
+        // S3-60
+        let cut = ResultPage {
+            token: Some("t"),
+            ..page()
+        };
+        let envelope = serde_json::to_value(cut.envelope((), Vec::new())).unwrap();
+        assert_eq!(envelope["actions"][0]["params"]["continuation_token"], "t");
+        let last = page().envelope((), Vec::new());
+        assert!(last.actions.is_none());
     }
 
     #[test]

@@ -112,7 +112,6 @@ impl Text {
                 lead = said;
                 continue;
             }
-            // The token is in the last line.
             let tokens = action.params.max_tokens;
             let range = action.params.range();
             let params = [

@@ -1,6 +1,6 @@
 //! `get_document`: one whole document, as much of it as fits.
 
-use kb_engine::{Cursor, DocumentInfo, Lines, PageOptions, TOKEN_BYTES};
+use kb_engine::{DocumentInfo, Lines, PageOptions, TOKEN_BYTES};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,10 @@ pub(super) struct Document<'a> {
     body: &'a str,
     /// ISO 8601.
     updated: String,
+    /// When it was added; ISO 8601.
+    #[serde(rename = "createdAt")]
+    #[schemars(default)]
+    created_at: String,
     /// Bytes of the whole document.
     full_size: u64,
     /// Whether the end of the document, or of the lines asked for, is missing.
@@ -118,9 +122,11 @@ fn attempt(
     let read = index.kb().text_paged(&name, lines, &page);
     let read = read.map_err(|error| index.failure(error))?;
     let (document, body) = (&read.document, &read.text);
-    let token = read.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(read.next.as_ref());
+    let token = token.as_deref();
     let uri = uri::of_document(index.name(), &document.path);
     let updated = time::rfc3339(updated_ms(document));
+    let created_at = time::rfc3339(document.added_ms);
     let mut warnings = cx.warnings.clone();
     let is_long = token.is_some() || tokens_of(body.len() as u64) > LONG_TOKENS;
     if is_long && params.continuation_token.is_none() {
@@ -133,6 +139,7 @@ fn attempt(
     text.facts(&[
         ("handle", Some(&document.handle)),
         ("updated", Some(&updated)),
+        ("created", Some(&created_at)),
         ("bytes", Some(&document.text_bytes)),
         ("lines", Some(&document.lines)),
         ("revision", Some(&document.revision)),
@@ -142,6 +149,7 @@ fn attempt(
     let result = Document {
         body,
         updated,
+        created_at,
         full_size: document.text_bytes,
         is_truncated: token.is_some(),
         start_line: line(read.lines.first),

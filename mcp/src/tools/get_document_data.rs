@@ -1,6 +1,6 @@
 //! `get_document_data`: the text of a document, its chunks, or its metadata.
 
-use kb_engine::{ChunkText, Cursor, DocumentInfo, Lines, PageOptions, PartKind, file_types};
+use kb_engine::{ChunkText, DocumentInfo, Lines, PageOptions, PartKind, file_types};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -135,15 +135,21 @@ impl Tool for GetDocumentData {
             lines: selected.or(located.lines.filter(|_| params.section.is_none())),
         };
         let (index, document) = (&located.index, &located.document);
-        let token = params.continuation_token.as_deref();
         match params.format {
             Format::Metadata => Ok(metadata(cx, &part, document)),
             Format::Chunks => budget::fit(params.max_tokens.get(), |budget| {
-                let page = cx.page(budget, token);
+                let page = cx.page(budget, params.continuation_token.as_deref());
                 chunks(cx, params, index, document, &part, &page)
             }),
             Format::Raw => budget::fit(params.max_tokens.get(), |budget| {
-                raw(cx, params, index, document, &part, &cx.page(budget, token))
+                raw(
+                    cx,
+                    params,
+                    index,
+                    document,
+                    &part,
+                    &cx.page(budget, params.continuation_token.as_deref()),
+                )
             }),
         }
     }
@@ -167,14 +173,14 @@ impl Part<'_> {
 fn result_page<'p>(
     params: &GetDocumentDataParams,
     tokens: u64,
-    next: Option<&'p Cursor>,
+    token: Option<&'p str>,
     items: &'static str,
     tokens_left: Option<u64>,
 ) -> ResultPage<'p> {
     ResultPage {
         tokens,
         max_tokens: params.max_tokens.get().into(),
-        token: next.map(Cursor::as_str),
+        token,
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
         items,
@@ -212,7 +218,8 @@ fn raw(
         wording::count(document.lines.into(), "line")
     ));
     text.lines(&found.text, first_number(document, found.lines));
-    let page = result_page(params, found.tokens, next, "text", left);
+    let token = cx.token(next);
+    let page = result_page(params, found.tokens, token.as_deref(), "text", left);
     let data = DocumentData {
         content: Some(&found.text),
         start_line: line(found.lines.first),
@@ -267,8 +274,10 @@ fn chunks(
     if found.is_empty() {
         text.line("No chunks.");
     }
-    let mut page = result_page(params, found.tokens, found.next.as_ref(), "chunks", left);
-    page.is_cut = found.over_budget;
+    let next = found.last().map_or(0, |last| u64::from(last.index) + 1);
+    let token = cx.token_at(found.next.as_ref(), ("offset", next));
+    let mut page = result_page(params, found.tokens, token.as_deref(), "chunks", left);
+    page.is_cut = found.is_divided;
     let chunks = found.iter().map(|chunk| {
         let location = PartLocation::of(chunk.part.as_ref().filter(|_| has_facts));
         Chunk {
@@ -291,7 +300,7 @@ fn chunks(
     };
     let envelope = page.envelope(data, cx.warnings.clone());
     Ok(Attempt {
-        can_shrink: found.len() > 1 || found.iter().any(|chunk| chunk.text.len() > 1),
+        can_shrink: found.len() > 1,
         tokens: found.tokens,
         response: ToolResponse::new(&envelope, text.envelope(&envelope)),
     })

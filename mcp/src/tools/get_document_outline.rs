@@ -1,8 +1,8 @@
 //! `get_document_outline`: what a document is made of, without its content: bookmarks, headings, sheets or slides.
 
 use kb_engine::{
-    Cursor, DocumentInfo, DocumentParts, DocumentSections, PageSource, PartContent, PartInfo,
-    PartKind, Section,
+    DocumentInfo, DocumentParts, DocumentSections, PageSource, PartContent, PartInfo, PartKind,
+    Section,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -224,7 +224,8 @@ fn head(cx: &Context<'_>, outline: &Outline<'_>) -> Text {
 
 /// Headings, or the bookmarks of a document whose pages are its own.
 fn respond_sections(cx: &Context<'_>, found: &DocumentSections) -> ToolResponse {
-    let token = found.sections.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(found.sections.next.as_ref());
+    let token = token.as_deref();
     let mut outline = outline_of(cx, &found.document, token);
     outline.page_source = found.page_source.map(PageSource::name);
     let mut text = head(cx, &outline);
@@ -266,7 +267,8 @@ fn respond_sections(cx: &Context<'_>, found: &DocumentSections) -> ToolResponse 
 
 /// Sheets or slides.
 fn respond_parts(cx: &Context<'_>, found: &DocumentParts) -> ToolResponse {
-    let token = found.parts.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(found.parts.next.as_ref());
+    let token = token.as_deref();
     let mut outline = outline_of(cx, &found.document, token);
     let mut text = head(cx, &outline);
     if found.document.part_kind == Some(PartKind::Sheet) {

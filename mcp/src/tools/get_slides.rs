@@ -1,6 +1,6 @@
 //! `get_slides`: the slides of a presentation.
 
-use kb_engine::{Cursor, DocumentSlides, SlideText};
+use kb_engine::{DocumentSlides, SlideText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -68,10 +68,8 @@ impl Tool for GetSlides {
             let page = cx.page(budget, params.continuation_token.as_deref());
             let found = kb.slides(&name, &ranges, &page);
             let found = found.map_err(|error| located.index.failure(error))?;
-            let bytes = |slide: &SlideText| slide.text.len() + slide.notes.len();
             Ok(Attempt {
-                can_shrink: found.slides.len() > 1
-                    || found.slides.iter().any(|slide| bytes(slide) > 1),
+                can_shrink: found.slides.len() > 1,
                 tokens: found.slides.tokens,
                 response: respond(cx, params, &found),
             })
@@ -84,7 +82,12 @@ fn respond(cx: &Context<'_>, params: &GetSlidesParams, found: &DocumentSlides) -
     let bytes = found.document.text_bytes / u64::from(found.total.max(1));
     let left = cursor.map(|_| found.left.saturating_mul(bytes.div_ceil(4).max(1)));
     let last = found.slides.last();
-    let next = last.map_or(1, |slide| slide.number.saturating_add(1).min(found.total));
+    // In one that is divided it goes on.
+    let step = u32::from(!found.slides.is_divided);
+    let next = last.map_or(1, |slide| {
+        slide.number.saturating_add(step).min(found.total)
+    });
+    let token = cx.token_at(cursor, ("slide", next.into()));
     let next = next.to_string();
     let mut text = Text::new();
     let mut warnings = cx.warnings.clone();
@@ -98,8 +101,8 @@ fn respond(cx: &Context<'_>, params: &GetSlidesParams, found: &DocumentSlides) -
     let page = ResultPage {
         tokens: found.slides.tokens,
         max_tokens: params.max_tokens.get().into(),
-        is_cut: found.slides.over_budget,
-        token: cursor.map(Cursor::as_str),
+        is_cut: found.slides.is_divided,
+        token: token.as_deref(),
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
         items: "slides",

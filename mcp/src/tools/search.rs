@@ -1,10 +1,11 @@
-//! `search`: documents or passages, by keywords, by meaning, or by title.
+//! `search`: documents or passages, by keywords, by meaning, by pattern, or by title.
+
+mod regex;
 
 use std::borrow::Cow;
-use std::fmt::Display;
 use std::sync::Arc;
 
-use kb_engine::{Cursor, Hit, Mode, Request, Response, Scope, Sort};
+use kb_engine::{Cursor, Filters, Hit, Mode, Request, Response, Scope, Sort};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,21 +22,18 @@ use crate::limits::{
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, time, wording};
 
-/// With whole passages: characters of the text before and after each.
-const CONTEXT_CHARS: usize = 100;
-
 /// Lines of a whole passage: more than any has.
 const WHOLE_LINES: u32 = 1000;
 
 /// Where mode=title finds nothing.
-const NO_TITLE: &str =
-    "no path, title or tag has words of the query; mode=hybrid searches the texts";
+const NO_TITLE: &str = "no title, slug or tag has all words of the query; path:NAME finds files by name, \
+    mode=hybrid searches the texts";
 
 pub(super) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchParams {
-    /// Natural language or keywords; may be empty with a vector.
+    /// Natural language, keywords or a pattern; may be empty with a vector.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
     /// Of the model of a vector column; give it again with a continuation_token.
@@ -50,7 +48,7 @@ pub(super) struct SearchParams {
     /// documents: best passage per document. chunks: every passage.
     #[serde(default)]
     scope: ScopeParam,
-    filters: Option<Filters>,
+    filters: Option<FiltersParam>,
     #[serde(default)]
     limit: Limit,
     /// Order of the results.
@@ -71,6 +69,7 @@ enum ModeParam {
     Hybrid,
     Semantic,
     Keyword,
+    Regex,
     Title,
 }
 
@@ -92,7 +91,7 @@ enum SortParam {
 
 /// Restrict the search.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-struct Filters {
+struct FiltersParam {
     /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
@@ -115,7 +114,7 @@ pub(super) struct SearchResults<'a> {
 #[derive(Serialize, JsonSchema)]
 struct SearchResult<'a> {
     document_id: &'a str,
-    /// Stable handle, slug-suffix. It, title, uri, updated, approx_size and metadata: with the first result of a document.
+    /// Stable handle, slug-suffix. It, uri, updated and approx_size: with the first result of a document.
     doc_handle: Option<&'a str>,
     title: Option<&'a str>,
     uri: Option<String>,
@@ -129,12 +128,14 @@ struct SearchResult<'a> {
     stale: Option<&'a str>,
     #[schemars(default)]
     location: Location<'a>,
-    context: Option<Surroundings<'a>>,
+    #[schemars(default)]
+    context: Surroundings<'a>,
     /// ISO 8601.
     updated: Option<String>,
     /// Bytes.
     approx_size: Option<u64>,
-    metadata: Option<Metadata<'a>>,
+    #[schemars(default)]
+    metadata: Metadata<'a>,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -152,13 +153,15 @@ struct Location<'a> {
     end_line: Option<u32>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Surroundings<'a> {
-    before: Option<&'a str>,
-    after: Option<&'a str>,
+    #[schemars(default)]
+    before: &'a str,
+    #[schemars(default)]
+    after: &'a str,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Metadata<'a> {
     #[schemars(default)]
     document_type: &'a str,
@@ -170,9 +173,9 @@ struct Metadata<'a> {
 impl Tool for Search {
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search documents";
-    const DESCRIPTION: &'static str = "Search documents or passages of the knowledge base. \
-        mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, title to \
-        find a document by slug, title or tags. Operators: \"phrase\", +word, -word, path:x, \
+    const DESCRIPTION: &'static str = "Search documents or passages. \
+        mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, regex for \
+        patterns, title to find a document by slug, title or tags. Operators: \"phrase\", +word, -word, path:x, \
         title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("project", "index_name"),
@@ -194,19 +197,73 @@ impl Tool for Search {
 
     fn run(cx: &Context<'_>, params: &SearchParams) -> Result<ToolResponse, ToolError> {
         let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        if params.mode == ModeParam::Regex {
+            return budget::fit(params.max_tokens.get(), |budget| {
+                let found = find_pattern(cx, params, &indexes, budget);
+                let found = found.map_err(|error| error.rename_argument(name_here))?;
+                Ok(Attempt {
+                    can_shrink: found.hits.len() > 1,
+                    tokens: found.tokens,
+                    response: respond(cx, params, &indexes, &found),
+                })
+            });
+        }
         let mut request = request(params);
         budget::fit(params.max_tokens.get(), |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = hits::ask(cx, &indexes, &request);
             let response = response.map_err(|error| error.rename_argument(name_here))?;
-            let made = respond(cx, params, &indexes, &response);
-            Ok(Attempt {
-                can_shrink: hits::shrink(&mut request, &response),
+            let can_shrink = hits::shrink(&mut request, &response);
+            let found = Found {
+                warnings: warnings(cx, params, &indexes, &response),
                 tokens: response.hits.tokens,
-                response: made,
+                next: response.hits.next,
+                is_out_of_time: false,
+                hits: response.hits.items,
+            };
+            Ok(Attempt {
+                can_shrink,
+                tokens: found.tokens,
+                response: respond(cx, params, &indexes, &found),
             })
         })
     }
+}
+
+/// What a search of any mode finds.
+struct Found {
+    hits: Vec<Hit>,
+    tokens: u64,
+    /// Where it goes on.
+    next: Option<Cursor>,
+    is_out_of_time: bool,
+    warnings: Vec<String>,
+}
+
+/// With mode=regex.
+fn find_pattern(
+    cx: &Context<'_>,
+    params: &SearchParams,
+    indexes: &[Arc<Index>],
+    budget: u32,
+) -> Result<Found, ToolError> {
+    let by_document = matches!(params.scope, ScopeParam::Documents);
+    let mut request = regex::request(&params.query, by_document, params.limit.get());
+    request.filters = filters(params);
+    request.page = cx.page(budget, params.continuation_token.as_deref());
+    let found = regex::find(cx, indexes, &request)?;
+    let mut warnings = cx.warnings.clone();
+    warnings.extend(found.warnings);
+    if params.vector.is_some() || matches!(params.sort, SortParam::Recency) {
+        warnings.push("vector and sort are for other modes: matches come by path".to_owned());
+    }
+    Ok(Found {
+        hits: found.hits,
+        tokens: found.tokens,
+        next: found.next,
+        is_out_of_time: !found.is_complete,
+        warnings,
+    })
 }
 
 /// The filters are arguments of an object here.
@@ -215,6 +272,7 @@ fn name_here(argument: &'static str) -> &'static str {
         "folder" => "filters.folder",
         "fileType" => "filters.fileType",
         "tags" => "filters.tag",
+        "pattern" => "query",
         same => same,
     }
 }
@@ -225,7 +283,7 @@ fn request(params: &SearchParams) -> Request {
     request.vector.clone_from(&params.vector);
     request.vector_column.clone_from(&params.vector_column);
     request.mode = match params.mode {
-        ModeParam::Hybrid => Mode::Hybrid,
+        ModeParam::Hybrid | ModeParam::Regex => Mode::Hybrid,
         ModeParam::Semantic => Mode::Semantic,
         ModeParam::Keyword => Mode::Keyword,
         ModeParam::Title => Mode::Title,
@@ -238,24 +296,29 @@ fn request(params: &SearchParams) -> Request {
         SortParam::Relevance => Sort::Score,
         SortParam::Recency => Sort::Recency,
     };
-    let filters = params.filters.clone().unwrap_or_default();
-    request.filters.folders = filters.folder.into_iter().collect();
-    request.filters.types = filters.file_type.into_iter().collect();
-    request.filters.tags = filters.tag.into_iter().collect();
+    request.filters = filters(params);
     hits::show(&mut request, params.full.get());
     if params.full.get() {
         request.max_lines = Some(WHOLE_LINES);
-        request.context_chars = Some(CONTEXT_CHARS);
     }
+    request.context_chars = Some(regex::CONTEXT_CHARS);
     request
 }
 
-fn respond(
+fn filters(params: &SearchParams) -> Filters {
+    let given = params.filters.clone().unwrap_or_default();
+    Filters::new()
+        .folders(given.folder)
+        .types(given.file_type)
+        .tags(given.tag)
+}
+
+fn warnings(
     cx: &Context<'_>,
     params: &SearchParams,
     indexes: &[Arc<Index>],
     response: &Response,
-) -> ToolResponse {
+) -> Vec<String> {
     let mut warnings = hits::warnings(cx, indexes, response);
     // Titles say nothing about what the texts hold.
     if params.mode == ModeParam::Title && response.hits.is_empty() {
@@ -265,32 +328,43 @@ fn respond(
             }
         }
     }
+    warnings
+}
+
+fn respond(
+    cx: &Context<'_>,
+    params: &SearchParams,
+    indexes: &[Arc<Index>],
+    found: &Found,
+) -> ToolResponse {
     let has_facts = hits::has_facts(params.max_tokens.get());
     let mut text = Text::new();
-    text.warnings(&warnings);
-    for (number, hit) in response.hits.iter().enumerate() {
-        show(&mut text, indexes, &response.hits, number, hit, has_facts);
+    text.warnings(&found.warnings);
+    for (number, hit) in found.hits.iter().enumerate() {
+        show(&mut text, indexes, &found.hits, number, hit, has_facts);
     }
-    if response.hits.is_empty() {
+    if found.hits.is_empty() {
         text.line("No results.");
     }
+    let token = cx.token(found.next.as_ref());
     let page = ResultPage {
-        tokens: response.hits.tokens,
+        tokens: found.tokens,
         max_tokens: params.max_tokens.get().into(),
-        token: response.hits.next.as_ref().map(Cursor::as_str),
-        is_full: response.hits.len() >= params.limit.get(),
+        token: token.as_deref(),
+        is_out_of_time: found.is_out_of_time,
+        is_full: found.hits.len() >= params.limit.get(),
         is_continued: params.continuation_token.is_some(),
         complete: "SEARCH_COMPLETED",
         items: "results",
         ..ResultPage::default()
     };
-    let hits = response.hits.iter().enumerate();
-    let results = hits.map(|(number, hit)| result(indexes, &response.hits, number, hit, has_facts));
+    let hits = found.hits.iter().enumerate();
+    let results = hits.map(|(number, hit)| result(indexes, &found.hits, number, hit, has_facts));
     let data = SearchResults {
         results: results.collect(),
         token_count: page.tokens,
     };
-    let envelope = page.envelope(data, warnings);
+    let envelope = page.envelope(data, found.warnings.clone());
     ToolResponse::new(&envelope, text.envelope(&envelope))
 }
 
@@ -301,15 +375,13 @@ fn result<'a>(
     hit: &'a Hit,
     has_facts: bool,
 ) -> SearchResult<'a> {
-    let titled = hits::first_of_document(hits, number);
-    let first = titled.filter(|_| has_facts);
+    let first = hits::first_of_document(hits, number).filter(|_| has_facts);
     let has_lines = hit.lines.first > 0;
     let location = PartLocation::of(hit.part.as_ref());
-    let (before, after) = (non_empty(&hit.before), non_empty(&hit.after));
     SearchResult {
         document_id: &hit.document,
         doc_handle: first.map(|hit| hit.handle.as_str()),
-        title: titled.and_then(|hit| non_empty(&hit.title)),
+        title: non_empty(&hit.title),
         uri: first.map(|hit| hits::uri_of(indexes, hit)),
         index_name: hits::index_shown(indexes, hit),
         preview: hit.shown_text(),
@@ -326,15 +398,18 @@ fn result<'a>(
             start_line: has_lines.then_some(hit.lines.first),
             end_line: has_lines.then_some(hit.lines.last),
         },
-        context: (before.is_some() || after.is_some()).then_some(Surroundings { before, after }),
+        context: Surroundings {
+            before: &hit.before,
+            after: &hit.after,
+        },
         updated: first.and_then(updated),
         approx_size: first.map(|hit| hit.size_bytes),
-        metadata: first.map(|hit| Metadata {
+        metadata: Metadata {
             document_type: &hit.file_type,
             total_pages: location.total_pages,
             tags: (!hit.tags.is_empty()).then_some(&hit.tags),
             author: author(hit),
-        }),
+        },
     }
 }
 
@@ -347,7 +422,7 @@ fn show(
     hit: &Hit,
     has_facts: bool,
 ) {
-    hits::first_line(text, hits, number, hit);
+    hits::first_line(text, number, hit);
     let index = hits::index_shown(indexes, hit).unwrap_or_default();
     match hits::first_of_document(hits, number).filter(|_| has_facts) {
         Some(hit) => text.facts(&[
@@ -365,11 +440,11 @@ fn show(
         ]),
         None => text.facts(&[
             ("index", Some(&index)),
-            (
-                "type",
-                hit.part.as_ref().map(|_| &hit.file_type as &dyn Display),
-            ),
+            ("type", Some(&hit.file_type)),
             ("lines", Some(&hits::lines_beside(hit))),
+            ("of", Some(&total_pages(hit))),
+            ("tags", Some(&hit.tags.join(" "))),
+            ("author", Some(&author(hit).unwrap_or_default())),
             ("section", Some(&hit.section_name)),
         ]),
     };

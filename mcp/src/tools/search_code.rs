@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_engine::{Class, Cursor, Hit, Mode, Request, Response, Scope};
+use kb_engine::{Class, Hit, Mode, Request, Response, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{
-    ContinuationToken, Full, IndexName, Limit, PassageTokens, symbol_kinds, words,
+    ContinuationToken, Full, IndexName, Limit10, SymbolTokens, symbol_kinds, words,
 };
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
@@ -28,6 +28,9 @@ const CLASSES: [Class; 2] = [Class::Code, Class::Data];
 /// answers too large, and each is searched for again: 57 of the 126 questions of the bench at 25, 19 at 16, none at 12.
 const MORE_PERCENT: u32 = 12;
 
+/// Lines of a function or class: more than the longest that is shown whole has.
+const SYMBOL_LINES: u32 = 2000;
+
 /// Stands between what holds something and that.
 const HOLDS: &str = " > ";
 
@@ -40,7 +43,7 @@ pub(super) struct SearchCodeParams {
     query: String,
     index_name: Option<IndexName>,
     #[serde(default)]
-    limit: Limit,
+    limit: Limit10,
     /// Comma-separated: python, typescript, hcl. Aliases: terraform=hcl, shell=bash, sh=bash.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
@@ -58,12 +61,12 @@ pub(super) struct SearchCodeParams {
     /// Lines after the match, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_after: Option<u32>,
-    /// Expand to the enclosing function or class, whose best lines are shown unless full.
+    /// Expand to the whole function or class.
     #[serde(default)]
     smart_context: SmartContext,
     #[serde(default)]
     full: Full,
-    max_tokens: Option<PassageTokens>,
+    max_tokens: Option<SymbolTokens>,
     continuation_token: Option<ContinuationToken>,
 }
 
@@ -115,9 +118,8 @@ struct Passage<'a> {
     language_id: Option<&'a str>,
     symbol_type: Option<&'static str>,
     symbol_name: Option<&'a str>,
-    /// Unless content has it.
     symbol_signature: Option<&'a str>,
-    /// What is not a symbol: section.
+    /// Kind of symbol, or section.
     block_type: Option<&'static str>,
     /// With what holds the symbol: class A > def b.
     hierarchy: Option<Cow<'a, str>>,
@@ -195,13 +197,13 @@ impl Tool for SearchCode {
     type Output = SearchCodeResult<'static>;
 
     fn run(cx: &Context<'_>, params: &SearchCodeParams) -> Result<ToolResponse, ToolError> {
-        let indexes = resolve::all(cx, params.index_name.as_deref())?;
+        let indexes = resolve::of_directory(cx, params.index_name.as_deref())?;
         if !resolve::any_has(&indexes, &CLASSES)? {
             let (code, what) = ("CODE_INDEX_NOT_FOUND", "source code");
             return Err(hits::holds_none(cx, &indexes, code, what, "search_docs"));
         }
         let mut request = request(params)?;
-        let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+        let max_tokens = SymbolTokens::of(params.max_tokens, params.limit.get());
         budget::fit_results(max_tokens, MORE_PERCENT, |budget| {
             request.page = cx.page(budget, params.continuation_token.as_deref());
             let response = hits::ask(cx, &indexes, &request)?;
@@ -236,7 +238,19 @@ fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
     let has_lines = params.context_before.is_some() || params.context_after.is_some();
     request.smart_context = params.smart_context.0 && !has_lines;
     hits::show(&mut request, params.full.get());
+    if request.smart_context || kinds_or_names(&request) {
+        request.max_lines = Some(SYMBOL_LINES);
+    }
+    if kinds_or_names(&request) {
+        request.previews = request.previews.map(|(results, _)| (results, SYMBOL_LINES));
+    }
     Ok(request)
+}
+
+/// Whether the results are symbols that it asks for.
+fn kinds_or_names(request: &Request) -> bool {
+    let filters = &request.filters;
+    !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty()
 }
 
 fn respond(
@@ -247,14 +261,15 @@ fn respond(
     response: &Response,
 ) -> Result<ToolResponse, ToolError> {
     let is_cut = response.hits.next.is_some() && response.hits.len() < request.k;
-    let token = response.hits.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(response.hits.next.as_ref());
+    let token = token.as_deref();
     let search_context = match params.index_name.as_deref() {
         Some(name) if name != WORKING_DIRECTORY => None,
         _ => Some(search_context(indexes)?),
     };
     let stale = staleness_warning(indexes);
     let warnings = hits::warnings(cx, indexes, response);
-    let max_tokens = PassageTokens::of(params.max_tokens, params.full);
+    let max_tokens = SymbolTokens::of(params.max_tokens, params.limit.get());
     let uri = |number| {
         let first = hits::first_of_document(&response.hits, number)?;
         hits::has_facts(max_tokens).then(|| hits::uri_of(indexes, first))
@@ -275,12 +290,11 @@ fn respond(
         text.line(format!("Age {:?} days: {}", stale.age_days, stale.message));
     }
     for (number, hit) in response.hits.iter().enumerate() {
-        show(&mut text, indexes, &response.hits, number, hit, uri(number));
+        show(&mut text, indexes, number, hit, uri(number));
     }
     text.line(hits::count(response));
     let hits = response.hits.iter().enumerate();
-    let passages =
-        hits.map(|(number, hit)| passage(indexes, &response.hits, number, hit, uri(number)));
+    let passages = hits.map(|(number, hit)| passage(indexes, hit, uri(number)));
     let result = SearchCodeResult {
         search_context,
         results: passages.collect(),
@@ -293,21 +307,14 @@ fn respond(
     Ok(ToolResponse::new(&result, text))
 }
 
-fn passage<'a>(
-    indexes: &'a [Arc<Index>],
-    hits: &'a [Hit],
-    number: usize,
-    hit: &'a Hit,
-    uri: Option<String>,
-) -> Passage<'a> {
-    let first = hits::first_of_document(hits, number);
+fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit, uri: Option<String>) -> Passage<'a> {
     Passage {
         file_path: &hit.document,
         start_line: hit.lines.first,
         end_line: hit.lines.last,
         score: hits::score(hit.score),
         content: hit.shown_text(),
-        language_id: first.and_then(|hit| non_empty(&hit.language)),
+        language_id: non_empty(&hit.language),
         symbol_type: hit.symbol.as_ref().map(|symbol| symbol.kind.name()),
         symbol_name: hit.symbol.as_ref().map(|symbol| &*symbol.name),
         symbol_signature: signature(hit),
@@ -324,60 +331,48 @@ fn passage<'a>(
     }
 }
 
-/// The signature of the symbol of a passage that does not show it.
+/// The signature of the symbol of a passage.
 fn signature(hit: &Hit) -> Option<&str> {
-    let symbol = hit.symbol.as_ref()?;
-    let is_shown = hit.lines.first <= symbol.lines.first && symbol.lines.first <= hit.lines.last;
-    non_empty(&symbol.signature).filter(|_| !is_shown)
+    non_empty(&hit.symbol.as_ref()?.signature)
 }
 
-/// What a passage outside of symbols is, where it is known.
+/// What a passage is, where it is known.
 fn block_type(hit: &Hit) -> Option<&'static str> {
-    (hit.symbol.is_none() && !hit.section.is_empty()).then_some("section")
+    match &hit.symbol {
+        Some(symbol) => Some(symbol.kind.name()),
+        None => (!hit.section.is_empty()).then_some("section"),
+    }
 }
 
-/// What holds a passage, where it is more than the name of its symbol.
+/// What holds a passage, and its symbol.
 fn hierarchy(hit: &Hit) -> Option<Cow<'_, str>> {
     match &hit.symbol {
-        Some(symbol) => symbol
-            .hierarchy
-            .contains(HOLDS)
-            .then_some(Cow::Borrowed(&*symbol.hierarchy)),
+        Some(symbol) => Some(Cow::Borrowed(&*symbol.hierarchy)),
         None if hit.section.is_empty() => None,
         None => Some(Cow::Owned(hit.section.join(HOLDS))),
     }
 }
 
 /// The same passage as text.
-fn show(
-    text: &mut Text,
-    indexes: &[Arc<Index>],
-    hits: &[Hit],
-    number: usize,
-    hit: &Hit,
-    uri: Option<String>,
-) {
-    hits::first_line(text, hits, number, hit);
-    let first = hits::first_of_document(hits, number);
+fn show(text: &mut Text, indexes: &[Arc<Index>], number: usize, hit: &Hit, uri: Option<String>) {
+    hits::first_line(text, number, hit);
     let shown = |score: Option<f32>| score.map(|score| format!("{:?}", hits::score(score)));
     let shown = |score| shown(score).unwrap_or_default();
     let symbol = hit.symbol.as_ref().map_or_else(String::new, |symbol| {
         format!("{} {}", symbol.kind.name(), symbol.name)
     });
+    let block = block_type(hit).filter(|_| hit.symbol.is_none());
     let match_type = MatchType::of(hit).map_or("", MatchType::as_str);
     text.facts(&[
         (
             "index",
             Some(&hits::index_shown(indexes, hit).unwrap_or_default()),
         ),
-        (
-            "language",
-            Some(&first.map_or("", |hit| hit.language.as_str())),
-        ),
+        ("language", Some(&hit.language)),
         ("lines", Some(&hits::lines_beside(hit))),
         ("symbol", Some(&symbol)),
         ("signature", Some(&signature(hit).unwrap_or_default())),
-        ("block", Some(&block_type(hit).unwrap_or_default())),
+        ("block", Some(&block.unwrap_or_default())),
         ("in", Some(&hierarchy(hit).unwrap_or_default())),
         ("match", Some(&match_type)),
         ("vector", Some(&shown(hit.vector_score))),

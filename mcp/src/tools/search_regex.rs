@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kb_engine::{
-    Cursor, Hit, Kb, RegexMatch, RegexOutput, RegexRequest, RegexResponse, search_files_regex,
+    Hit, Kb, RegexMatch, RegexOutput, RegexRequest, RegexResponse, search_files_regex,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -186,7 +186,7 @@ fn request(params: &SearchRegexParams) -> RegexRequest {
 
 /// Searches the files one after the other, until the call is cancelled. Of several, those that cannot be read are
 /// left out with a warning.
-fn ask(
+pub(in crate::tools) fn ask(
     cx: &Context<'_>,
     indexes: &[Arc<Index>],
     request: &RegexRequest,
@@ -255,7 +255,8 @@ fn respond(
         OutputParam::Counts | OutputParam::Documents => "document",
     };
     text.line(format!("{}.", count_of(response.matches.len(), what)));
-    let token = response.matches.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(response.matches.next.as_ref());
+    let token = token.as_deref();
     let limit = usize::try_from(params.limit.0).unwrap_or(usize::MAX);
     let is_cut = token.is_some() && response.is_complete && response.matches.len() < limit;
     let result = SearchRegexResult {

@@ -133,6 +133,7 @@ pub(crate) fn slides(
         items: found.items.into_iter().map(WholeText::divided).collect(),
         tokens: found.tokens,
         over_budget: found.over_budget,
+        is_divided: found.is_divided,
         next: found.next,
     };
     let document = DocumentInfo::from_record(commit, id, record)?;

@@ -249,11 +249,16 @@ mod tests {
     }
 
     #[test]
-    fn all_parts_of_a_long_symbol_pass() {
+    fn a_symbol_is_one_hit_whatever_it_has_of_chunks() {
+        // S2-08, S2-09
         let (_folder, kb) = programs();
-        let (symbols, parts) = found(&kb, Filters::new().symbol_names(["long*"]));
-        assert_eq!(symbols, ["function def long_one"]);
-        assert!(parts > 2, "{parts}");
+        let (symbols, hits) = found(&kb, Filters::new().symbol_names(["long*"]));
+        assert_eq!(
+            (symbols, hits),
+            (vec!["function def long_one".to_owned()], 1)
+        );
+        let (symbols, hits) = found(&kb, Filters::new().symbol_names(["trim"]));
+        assert_eq!((symbols.len(), hits), (2, 2), "{symbols:?}");
     }
 
     #[test]
@@ -283,8 +288,8 @@ mod tests {
         };
         let (first, last) = lines(&part);
         assert!(10 < first && last < 211, "{first}-{last}");
-        // The long function has more than 8 KB.
-        assert_eq!(lines(&part.clone().smart_context(true)), (first, last));
+        // S2-12
+        assert_eq!(lines(&part.clone().smart_context(true)), (10, 211));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b.kb");
         let mut writer = KbWriter::open_or_create(&path).unwrap();
@@ -293,6 +298,10 @@ mod tests {
             .collect();
         let code = format!("import a\n\n\n# Adds.\ndef add(walrus):\n{body}    return walrus\n");
         writer.add_bytes("b.py", code.as_bytes()).unwrap();
+        // More than 16 KB.
+        let endless = "    seal = seal + step(seal)\n".repeat(700);
+        let endless = format!("def endless(seal):\n{endless}    return seal\n");
+        writer.add_bytes("c.py", endless.as_bytes()).unwrap();
         writer.commit().unwrap();
         drop(writer);
         let kb = Kb::open(&path).unwrap();
@@ -304,8 +313,20 @@ mod tests {
         assert!(parts > 1, "{parts}");
         assert_eq!(whole.hits.len(), 1, "parts of one symbol are one hit");
         let hit = whole.hits.first().unwrap();
-        // The import is in the chunk of its beginning.
-        assert_eq!((hit.lines.first, hit.lines.last), (1, 86), "{}", hit.text);
+        // With its comment, without the import above it.
+        assert_eq!((hit.lines.first, hit.lines.last), (4, 86), "{}", hit.text);
+        let seal = Request::new("seal step").mode(Mode::Keyword).join(false);
+        let part = kb.search(&seal.clone().smart_context(true)).unwrap();
+        assert!(part.hits.len() > 2, "its parts");
+        // A filter asks for it all the same, and gets its beginning.
+        let filters = Filters::new().symbol_names(["endless"]);
+        let named = kb.search(&seal.filters(filters)).unwrap();
+        let [hit] = named.hits.items.as_slice() else {
+            panic!("{}", named.hits.len());
+        };
+        assert_eq!((hit.lines.first, hit.lines.last), (1, 702));
+        assert!(hit.text.starts_with("def endless(seal):\n") && hit.text.len() < 17_000);
+        assert!(hit.ends_within_line && hit.text.ends_with('\n'));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Candidates -> one order: [`score`] weighs keyword and vector score, [`top_k`] sorts and breaks ties,
-//! [`passages`] joins neighbouring chunks or keeps one chunk a document, `enclosing` makes parts of symbols whole.
+//! [`passages`] joins neighbouring chunks or keeps one chunk a document.
 
-mod enclosing;
 pub(crate) mod evidence;
 pub(crate) mod passages;
 pub(crate) mod score;

@@ -6,12 +6,11 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
-use crate::search::fuse::enclosing::EnclosingSymbols;
 use crate::search::fuse::score::Scored;
 use crate::search::options::{Scope, Sort};
 use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::types::DocumentId;
+use crate::types::{DocumentId, Lines, Span};
 
 /// A neighbour joins a passage when it has at least this share of the score of its best chunk.
 const JOIN_SHARE: f32 = 0.75;
@@ -30,6 +29,21 @@ pub(crate) struct Passage {
     pub(crate) document: Option<DocumentId>,
     /// Number of candidates that it stands for.
     pub(crate) matches: u32,
+    /// The symbol that it is, all of whose text is in the rows; with it, it is not the text of the rows.
+    pub(crate) symbol: Option<SymbolPlace>,
+}
+
+/// Where a symbol lies that a passage is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SymbolPlace {
+    /// First byte of what is shown: of its comment, or of its definition.
+    pub(crate) start: u32,
+    /// Its definition.
+    pub(crate) span: Span,
+    /// Lines of that.
+    pub(crate) lines: Lines,
+    /// First byte of its name.
+    pub(crate) name_start: u32,
 }
 
 impl Passage {
@@ -39,6 +53,7 @@ impl Passage {
             best,
             document: None,
             matches: 1,
+            symbol: None,
         }
     }
 }
@@ -65,18 +80,10 @@ pub(crate) fn passages(
         Sort::Recency | Sort::Path => usize::MAX,
     };
     let mut found = match request.scope {
-        Scope::Documents => {
-            let mut found = documents(ranked, sources, seen)?;
-            if request.smart_context {
-                let mut symbols = EnclosingSymbols::default();
-                for passage in found.iter_mut().take(enough) {
-                    passage.rows = symbols.rows(sources, passage.best.address)?;
-                }
-            }
-            found
-        }
-        Scope::Chunks if request.join || request.smart_context => {
-            joined(ranked, request, sources, enough)?
+        Scope::Documents => documents(ranked, sources, seen)?,
+        // Chunks become symbols, each by itself.
+        Scope::Chunks if request.join && !request.is_of_symbols() => {
+            joined(ranked, sources, enough)?
         }
         Scope::Chunks => {
             let chunks = ranked.iter().take(enough);
@@ -143,19 +150,13 @@ fn documents(
 
 /// Chunks with those neighbours that are nearly as good. A chunk belongs to the first passage that
 /// takes it.
-fn joined(
-    ranked: &[Scored],
-    request: &Request,
-    sources: &Sources<'_>,
-    wanted: usize,
-) -> Result<Vec<Passage>> {
+fn joined(ranked: &[Scored], sources: &Sources<'_>, wanted: usize) -> Result<Vec<Passage>> {
     let scores: FxHashMap<ChunkAddress, f32> = ranked
         .iter()
         .map(|scored| (scored.address, scored.score))
         .collect();
     let mut taken: FxHashSet<ChunkAddress> = FxHashSet::default();
     let mut borders = PartBorders::default();
-    let mut symbols = EnclosingSymbols::default();
     let mut found = Vec::new();
     for scored in ranked {
         if found.len() >= wanted {
@@ -173,9 +174,6 @@ fn joined(
             (!taken.contains(&address)).then_some(*score)
         };
         loop {
-            if !request.join {
-                break;
-            }
             let before = passage.rows.start.checked_sub(1);
             let before = before.and_then(|row| Some((joins(row)?, row)));
             let after = joins(passage.rows.end).map(|score| (score, passage.rows.end));
@@ -199,19 +197,6 @@ fn joined(
             };
             passage.rows = passage.rows.start.min(row)..passage.rows.end.max(row + 1);
             passage.matches += 1;
-        }
-        if request.smart_context {
-            let wanted = symbols.rows(sources, scored.address)?;
-            let is_free = |row: &u32| !taken.contains(&ChunkAddress { segment, row: *row });
-            let before = (wanted.start..passage.rows.start).rev().take_while(is_free);
-            let after = (passage.rows.end..wanted.end).take_while(is_free);
-            let start = before.last().unwrap_or(passage.rows.start);
-            let end = after.last().map_or(passage.rows.end, |last| last + 1);
-            let added = (start..passage.rows.start).chain(passage.rows.end..end);
-            let matches =
-                added.filter(|row| scores.contains_key(&ChunkAddress { segment, row: *row }));
-            passage.matches += u32::try_from(matches.count()).unwrap_or(0);
-            passage.rows = start..end;
         }
         taken.extend(
             passage

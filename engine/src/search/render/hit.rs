@@ -14,10 +14,11 @@ use crate::search::options::Mode;
 use crate::search::records::DocumentRecords;
 use crate::search::render::outlines::DocumentOutlines;
 use crate::search::render::phrases::QuotedPhrases;
+use crate::search::render::room::Room;
 use crate::search::render::section::{innermost, line_start};
 use crate::search::render::snippet::{Highlight, front_matter, is_shell, snippet};
 use crate::search::render::trim::{keep, preview_within};
-use crate::search::render::window::{LINE_BYTES, WindowLimit, window};
+use crate::search::render::window::window;
 use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
 use crate::search::response::Hit;
@@ -28,23 +29,17 @@ use crate::types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span, l
 
 mod surroundings;
 mod symbol;
+mod symbol_passages;
 
 /// Most bytes of the text of a hit. Passages are of some KB; only a document that was added as one chunk
 /// can have a longer one, which is cut around its snippet.
 pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 
-/// A hit shows as many bytes of text however little of a token budget is left for it, unless it is the only
-/// one that fits: three lines.
-const LEAST_TEXT_BYTES: u64 = 240;
-
-/// And so many in any case.
-const LEAST_ONLY_TEXT_BYTES: u64 = 60;
-
 /// Most highlights of a hit. A passage of the usual length cannot have more.
 const HIGHLIGHTS_LIMIT: usize = 4096;
 
 /// Turns passages into hits. Keeps the documents and decoded blocks that several hits share.
-pub(crate) struct Renderer<'r> {
+pub(crate) struct Renderer<'r, 'a> {
     /// The files that hits are of.
     sources: &'r Sources<'r>,
     /// The display options.
@@ -54,7 +49,7 @@ pub(crate) struct Renderer<'r> {
     /// The scores of hits by their fused scores.
     calibration: Calibration,
     /// Finds the terms of the query in text.
-    analyser: &'r mut Analyser,
+    analyser: &'a mut Analyser,
     /// The distinct terms of the query.
     terms: TermSet,
     /// Weight of a highlight of each term: its idf times the weight of its word.
@@ -73,7 +68,7 @@ pub(crate) struct Renderer<'r> {
     cut_hits: usize,
 }
 
-impl std::fmt::Debug for Renderer<'_> {
+impl std::fmt::Debug for Renderer<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Renderer")
             .field("records", &self.records)
@@ -81,7 +76,7 @@ impl std::fmt::Debug for Renderer<'_> {
     }
 }
 
-impl<'r> Renderer<'r> {
+impl<'r, 'a> Renderer<'r, 'a> {
     /// `terms`: the distinct terms of the query, each with its idf times its weight; its quoted phrases, and the
     /// name whose definition it asks for.
     pub(crate) fn new(
@@ -89,9 +84,9 @@ impl<'r> Renderer<'r> {
         request: &'r Request,
         mode: Mode,
         calibration: Calibration,
-        (analyser, texts, records): (&'r mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
+        (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
         (terms, phrases, definition): (&[(String, f32)], QuotedPhrases, Option<WantedSymbols>),
-    ) -> Renderer<'r> {
+    ) -> Renderer<'r, 'a> {
         Renderer {
             sources,
             request,
@@ -107,6 +102,11 @@ impl<'r> Renderer<'r> {
             outlines: DocumentOutlines::default(),
             cut_hits: 0,
         }
+    }
+
+    /// What was read for it.
+    pub(crate) fn into_read(self) -> (ChunkTexts<'r>, DocumentRecords<'r>) {
+        (self.texts, self.records)
     }
 
     /// Bytes of text and outlines that were decoded so far.
@@ -140,8 +140,15 @@ impl<'r> Renderer<'r> {
         if whole.len() as u64 != u64::from(stored.span.len()) {
             return Err(Error::damaged("a passage and its text differ in length"));
         }
-        let (left_out_before, left_out_after) = self.add_rests(&mut stored, &mut whole, passage)?;
-        let is_of_rows = stored.rests == (0, 0);
+        let mut sides = None;
+        let (left_out_before, left_out_after) = match passage.symbol {
+            None => self.add_rests(&mut stored, &mut whole, passage)?,
+            Some(symbol) => {
+                let cut = Self::cut_to_symbol(&mut stored, &mut whole, symbol)?;
+                sides.insert(cut).is_cut
+            }
+        };
+        let is_of_rows = stored.rests == (0, 0) && sides.is_none();
         let rows = is_of_rows.then(|| (address.segment, passage.rows.clone()));
         let highlights = self.highlights(&whole, rows);
         let weight = self.weights.iter().sum();
@@ -152,12 +159,18 @@ impl<'r> Renderer<'r> {
         let outline = self.outline(file, &stored)?;
         let sought = self.with_definition(sought, outline.symbols(), stored.span, &whole);
         let sought = sought.as_ref();
+        let mut best = self.best_lines(file, &stored, &whole, (sought, &outline))?;
+        if let Some(symbol) = passage.symbol {
+            let text_bytes = self.records.get(file, stored.document)?.text_bytes;
+            best.section = section_at(&outline, symbol.name_start, text_bytes);
+            (best.section_range, best.has_others) = (0..whole.len(), false);
+        }
         let BestLines {
             snippet: best_lines,
             section,
             section_range,
             has_others,
-        } = self.best_lines(file, &stored, &whole, (sought, &outline))?;
+        } = best;
         let request = self.request;
         let mode = self.mode;
         let mut place = section.span;
@@ -219,7 +232,7 @@ impl<'r> Renderer<'r> {
         let mut shown = 0..hit.text.len();
         if let Some(lines) = request.max_lines {
             let others = hit.cost_bytes() - hit.text.len() as u64;
-            let limit = room.limit(lines, others);
+            let limit = room.limit(lines, others, passage.symbol.is_some());
             // Lines of one section, so that it is the section of all that is shown.
             let part = hit.text.get(section_range.clone()).unwrap_or_default();
             let inside = highlights_within(sought, &section_range);
@@ -272,22 +285,20 @@ impl<'r> Renderer<'r> {
             "" => left_out_after,
             after => !inside.ends_with('\n') && !after.starts_with('\n'),
         };
+        let (mut before, mut after) =
+            sides.map_or_else(Default::default, |it| (it.before, it.after));
         if shown.len() < hit.text.len() {
             let whole = keep(&mut hit, shown.clone(), has_line_map);
-            let sides = (
-                whole.get(..shown.start).unwrap_or_default(),
-                whole.get(shown.end..).unwrap_or_default(),
-            );
-            self.add_context(&mut hit, &stored, passage, sides)?;
-        } else {
-            self.add_context(&mut hit, &stored, passage, ("", ""))?;
+            before.push_str(whole.get(..shown.start).unwrap_or_default());
+            after.insert_str(0, whole.get(shown.end..).unwrap_or_default());
         }
+        self.add_context(&mut hit, &stored, passage, (&before, &after))?;
         hit.snippet_first_line = (!has_line_map).then(|| {
             let before = hit.text.get(..hit.snippet.start).unwrap_or_default();
             let line = hit.lines.first.saturating_add(line_ends(before));
             line.min(hit.lines.last)
         });
-        hit.symbol = self.symbol(outline.symbols(), place, &hit, (address.segment, &stored))?;
+        hit.symbol = self.symbol(outline.symbols(), place, &hit, (passage, &stored))?;
         hit.part = self.part(file, passage, &stored, hit.span, hit.lines)?;
         if matches!(hit.part, Some(PartAddress::Sheet { .. })) {
             show_cells(&mut hit);
@@ -518,41 +529,4 @@ fn highlights_within(highlights: &[Highlight], range: &Range<usize>) -> Vec<High
             ..*highlight
         })
         .collect()
-}
-
-/// How much text there is room for, of the hit that is rendered next.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Room {
-    /// Bytes of the budget that are left.
-    pub(crate) left_bytes: u64,
-    /// The share of them that is for the next hit.
-    pub(crate) share: f64,
-}
-
-impl Room {
-    /// What is left of a budget for the hit number `number`, from 0, of `count`. Each gets less than the one
-    /// before, by the square root of its number: the first hit is the right one most often.
-    pub(crate) fn new(left_bytes: u64, number: usize, count: usize) -> Room {
-        let weight = |number: usize| 1.0 / (number as f64 + 1.0).sqrt();
-        // Beyond some hits it makes no difference.
-        let others: f64 = (number..count.min(number + 100)).map(weight).sum();
-        Room {
-            left_bytes,
-            share: (weight(number) / others).min(1.0),
-        }
-    }
-
-    /// The limit of a text of at most `lines` lines, where the rest of the hit costs `others` bytes.
-    fn limit(self, lines: u32, others: u64) -> WindowLimit {
-        let lines = lines as usize;
-        let most = lines.saturating_mul(LINE_BYTES);
-        let left = self.left_bytes.saturating_sub(others);
-        let share = (self.left_bytes as f64 * self.share) as u64;
-        let least = LEAST_TEXT_BYTES.min(left).max(LEAST_ONLY_TEXT_BYTES);
-        let bytes = share.saturating_sub(others).max(least);
-        WindowLimit {
-            lines,
-            bytes: usize::try_from(bytes).unwrap_or(usize::MAX).min(most),
-        }
-    }
 }

@@ -7,6 +7,7 @@ pub(crate) mod context;
 pub(crate) mod hit;
 pub(crate) mod outlines;
 pub(crate) mod phrases;
+pub(crate) mod room;
 pub(crate) mod section;
 pub(crate) mod snippet;
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 
 /// The first `wanted` documents in the order of the request; [`Sort::Score`] is the best title first, or
 /// the order of paths without titles. Each document has its first chunk that passes. With phrases, texts
-/// are read until enough documents are verified.
+/// are read until enough documents are verified. Also, how many there are behind these, where that is known.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -30,7 +30,7 @@ pub(crate) fn passages(
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
-) -> Result<Vec<Passage>> {
+) -> Result<(Vec<Passage>, u64)> {
     let mut found = if plan.is_browse {
         all(sources, filter)?
     } else {
@@ -43,7 +43,12 @@ pub(crate) fn passages(
         passages::sort(&mut found, Sort::Path, sources)?;
     }
     passages::sort(&mut found, request.sort, sources)?;
-    verified(found, sources, filter, wanted)
+    if filter.has_phrases() {
+        return Ok((verified(found, sources, filter, wanted)?, 0));
+    }
+    let behind = found.len().saturating_sub(wanted) as u64;
+    found.truncate(wanted);
+    Ok((found, behind))
 }
 
 /// The scores of the documents.
@@ -57,15 +62,11 @@ pub(crate) fn calibration(plan: &Plan<'_>) -> Calibration {
 
 /// The first `wanted` of the documents that have a row in which all phrases hold.
 fn verified(
-    mut found: Vec<Passage>,
+    found: Vec<Passage>,
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     wanted: usize,
 ) -> Result<Vec<Passage>> {
-    if !filter.has_phrases() {
-        found.truncate(wanted);
-        return Ok(found);
-    }
     let mut kept = Vec::new();
     for mut passage in found {
         if kept.len() >= wanted {
@@ -127,6 +128,7 @@ fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage
                 rows: row..row.saturating_add(1),
                 document: Some(document.id()),
                 matches: u32::try_from(matches).unwrap_or(u32::MAX),
+                symbol: None,
             });
         }
     }
@@ -168,6 +170,7 @@ fn titled(
                 rows: row..row.saturating_add(1).min(hit.rows.end.max(row)),
                 document: Some(hit.document),
                 matches: 1,
+                symbol: None,
             };
             found.push((Reverse(hit.modified_ms), hit.handle, file, passage));
         }

@@ -37,6 +37,8 @@ pub(crate) struct Ranked {
     pub(crate) passages: Vec<Passage>,
     /// Whether deeper layers may have more passages.
     pub(crate) may_go_on: bool,
+    /// Candidates behind these passages, of the layers that were read: each may be one.
+    pub(crate) behind: u64,
     /// The candidates of the first layer.
     pub(crate) first: Candidates,
     /// Whether less relevant passages were left out of a sorted result.
@@ -53,6 +55,7 @@ impl Ranked {
         Ranked {
             passages,
             may_go_on: false,
+            behind: 0,
             left_out: false,
             first: Candidates::default(),
             signals: RelevanceSignals::default(),
@@ -114,6 +117,10 @@ pub(crate) fn find(
             .saturating_sub(found.passages.len());
         let more = passages::passages(&ranked, request, sources, left, &mut seen_documents)?;
         timer.step("fuse");
+        if request.scope == Scope::Chunks {
+            let taken: u64 = more.iter().map(|passage| u64::from(passage.matches)).sum();
+            found.behind += (ranked.len() as u64).saturating_sub(taken);
+        }
         found.passages.extend(more);
         if layer == 0 {
             candidates.list = list;

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::coerce::{coerce, invalid, of_json_text, too_long};
-use super::cursor::{self, ArgumentTable};
+use super::cursor::{self, Continued, FirstCall};
 use crate::response::{Object, ToolError, cut};
 
 mod names;
@@ -74,8 +74,6 @@ pub(in crate::tools) struct Signature {
     joined_lists: &'static [JoinedList],
     /// Whether an unknown argument is an error rather than a warning.
     is_strict: bool,
-    /// How continuation tokens remember the arguments.
-    table: ArgumentTable,
 }
 
 impl Signature {
@@ -93,7 +91,6 @@ impl Signature {
         let properties = properties.cloned().unwrap_or_default();
         Signature {
             tool,
-            table: ArgumentTable::new(tool, &properties),
             properties,
             required: names.map(str::to_owned).collect(),
             aliases,
@@ -139,16 +136,6 @@ impl Signature {
             Some((object, field)) => self.properties.get(object)?.get("properties")?.get(field),
         }
     }
-
-    fn is_required(&self, name: &str) -> bool {
-        self.required.iter().any(|required| required == name)
-    }
-
-    /// How continuation tokens remember the arguments.
-    #[cfg(test)]
-    pub(super) fn table(&self) -> &ArgumentTable {
-        &self.table
-    }
 }
 
 /// The arguments of one call, checked.
@@ -167,8 +154,10 @@ pub(super) struct Read {
     pub(super) warnings: Vec<String>,
     /// The names as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
-    /// What a continuation token shall remember of this call.
-    pub(super) client_state: Vec<u8>,
+    /// What continuation tokens remember of the first call.
+    pub(super) first: FirstCall,
+    /// Where a token of an earlier call goes on.
+    pub(super) cursor: Option<Cursor>,
 }
 
 impl Arguments {
@@ -181,8 +170,9 @@ impl Arguments {
         };
         arguments.take(signature, given)?;
         if let Some(Value::String(token)) = arguments.values.get(CONTINUATION) {
-            let first = signature.table.remembered(&Cursor::from(token.clone()))?;
-            arguments.fill_in(signature, first)?;
+            let continued = Continued::read(signature.tool, token)?;
+            arguments.read.cursor = Some(continued.cursor);
+            arguments.fill_in(signature, continued.arguments)?;
         } else {
             arguments.fill_in_other_defaults(signature);
         }
@@ -193,7 +183,7 @@ impl Arguments {
         }
         if signature.properties.contains_key(CONTINUATION) {
             let remembered = arguments.remembered(signature);
-            arguments.read.client_state = signature.table.client_state(&remembered);
+            arguments.read.first = FirstCall::of(signature.tool, remembered);
         }
         Ok(arguments)
     }
@@ -343,9 +333,8 @@ impl Arguments {
     /// caller may.
     fn fill_in(&mut self, signature: &Signature, first: Object) -> Result<(), ToolError> {
         for (name, value) in first {
-            let schema = signature
-                .schema_of(&name)
-                .filter(|_| !signature.is_required(&name));
+            let schema = signature.schema_of(&name);
+            let schema = schema.filter(|_| name != CONTINUATION);
             let schema = schema.ok_or_else(cursor::malformed)?;
             let value = coerce(&name, schema, value).map_err(|_| cursor::malformed())?;
             self.values.entry(name).or_insert(value);
@@ -373,15 +362,16 @@ impl Arguments {
     }
 
     /// The arguments that a call with a continuation token need not repeat: those that differ from
-    /// their defaults.
+    /// their defaults, also required ones, so that a token alone goes on.
     fn remembered(&self, signature: &Signature) -> Object {
         let differs = |name: &str, value: &Value| {
             let default = signature.schema_of(name).and_then(|it| it.get("default"));
             default != Some(value)
         };
-        let kept = self.values.iter().filter(|(name, value)| {
-            *name != CONTINUATION && !signature.is_required(name) && differs(name, value)
-        });
+        let kept = self
+            .values
+            .iter()
+            .filter(|(name, value)| *name != CONTINUATION && differs(name, value));
         kept.map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }

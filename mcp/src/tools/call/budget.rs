@@ -1,7 +1,11 @@
 //! Keeps both forms of a result within the tokens that a caller asked for. The engine counts the bytes
-//! of texts and names; the two forms have escapes, field names and addresses besides.
+//! of texts and names; the two forms have escapes, field names and addresses besides. What says how to go on,
+//! actions and token, is not counted: its length depends on the arguments, and an answer shall not.
 
 use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::response::{ToolError, ToolResponse};
 
@@ -90,11 +94,23 @@ pub(in crate::tools) fn count_that_fits(
     count.max(usize::from(has_any))
 }
 
-/// Bytes of the larger of the two forms.
+/// Bytes of the larger of the two forms, without actions and token.
 pub(in crate::tools) fn larger_form(response: &ToolResponse) -> usize {
+    let structured = &response.structured;
+    let token = structured
+        .get("continuation")
+        .and_then(|it| it.get("token"));
+    let token = token.and_then(Value::as_str).map_or(0, str::len);
+    let actions = structured.get("actions").map_or(0, bytes_of);
+    let structured = bytes_of(structured).saturating_sub(actions);
+    structured.max(response.text.len()).saturating_sub(token)
+}
+
+/// Bytes of the JSON of a value.
+fn bytes_of(value: &impl Serialize) -> usize {
     let mut counter = ByteCounter(0);
-    let written = serde_json::to_writer(&mut counter, &response.structured);
-    written.map_or(0, |()| counter.0).max(response.text.len())
+    let written = serde_json::to_writer(&mut counter, value);
+    written.map_or(0, |()| counter.0)
 }
 
 /// Counts what is written to it.

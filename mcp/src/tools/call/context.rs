@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kb_engine::{Cursor, ListScope, PageOptions, Progress};
 
-use super::cursor;
+use super::cursor::{self, FirstCall, Position};
 use crate::indexes::Indexes;
 use crate::response::{Object, ToolError};
 
@@ -38,8 +38,10 @@ pub(in crate::tools) struct Context<'c> {
     pub(in crate::tools) warnings: Vec<String>,
     /// The names of arguments as the caller spelled them.
     pub(super) spelled: BTreeSet<String>,
-    /// What a continuation token shall remember of this call.
-    pub(super) client_state: Vec<u8>,
+    /// What its continuation tokens remember of the first call.
+    pub(super) first: FirstCall,
+    /// Where it goes on, with a token of an earlier call.
+    pub(super) cursor: Option<Cursor>,
 }
 
 impl<'c> Context<'c> {
@@ -90,15 +92,33 @@ impl<'c> Context<'c> {
         count: usize,
         end: usize,
     ) -> Option<Cursor> {
-        (end < count).then(|| scope.cursor(end as u64, &self.client_state))
+        (end < count).then(|| {
+            let cursor = scope.cursor(end as u64, &[]);
+            Cursor::from(self.first.token(&cursor, ("offset", end as u64)))
+        })
     }
 
-    /// The page of a list after `token` that the engine is asked for, `budget` tokens of it.
+    /// The page of a list after `token`, which was read with the arguments, that the engine is asked for, `budget`
+    /// tokens of it.
     pub(in crate::tools) fn page(&self, budget: u32, token: Option<&str>) -> PageOptions {
         let mut page = PageOptions::default().max_tokens(budget);
-        page.cursor = token.map(|token| Cursor::from(token.to_owned()));
-        page.client_state.clone_from(&self.client_state);
+        page.cursor = self.cursor.clone().filter(|_| token.is_some());
         page
+    }
+
+    /// The token of a list that goes on at `next`.
+    pub(in crate::tools) fn token(&self, next: Option<&Cursor>) -> Option<String> {
+        let offset = next?.offset().unwrap_or_default();
+        self.token_at(next, ("offset", offset))
+    }
+
+    /// The token of a document that goes on at `next`, which is that position of it.
+    pub(in crate::tools) fn token_at(
+        &self,
+        next: Option<&Cursor>,
+        position: Position,
+    ) -> Option<String> {
+        next.map(|next| self.first.token(next, position))
     }
 }
 
@@ -116,7 +136,8 @@ impl<'c> Context<'c> {
             progress: &|_, _| {},
             warnings: Vec::new(),
             spelled: BTreeSet::new(),
-            client_state: Vec::new(),
+            first: FirstCall::default(),
+            cursor: None,
         }
     }
 }

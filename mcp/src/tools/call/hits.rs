@@ -160,9 +160,11 @@ pub(in crate::tools) fn holds_none(
 ) -> ToolError {
     let sentence = format!("{} no {what}", subject(indexes, "hold"));
     let hint = if cx.indexes.allow_write() && cx.may_write {
-        "Index some with index_codebase".to_owned()
+        "Index some with index_codebase, or `kb index FOLDER` on the command line".to_owned()
     } else {
-        format!("{other_tool} searches what there is; whoever runs this server can index more")
+        format!(
+            "{other_tool} searches what there is; whoever runs this server can index more with `kb index FOLDER`"
+        )
     };
     ToolError::new(code, sentence).with_hint(hint)
 }
@@ -191,10 +193,9 @@ pub(in crate::tools) fn lines_beside(hit: &Hit) -> String {
 }
 
 /// The first line of a result: `1. path:3-9  score 0.87  Title`, of a document with parts
-/// `1. report.pdf p. 4  score 0.87  Title`; the title with the first of a document.
-pub(in crate::tools) fn first_line(text: &mut Text, hits: &[Hit], number: usize, hit: &Hit) {
-    let first = first_of_document(hits, number);
-    let title = match first.map_or("", |hit| hit.title.as_str()) {
+/// `1. report.pdf p. 4  score 0.87  Title`.
+pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
+    let title = match hit.title.as_str() {
         "" => String::new(),
         title => format!("  {title}"),
     };

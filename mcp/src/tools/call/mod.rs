@@ -3,7 +3,7 @@
 
 pub(super) mod arguments;
 pub(super) mod budget;
-pub(super) mod coerce;
+pub(in crate::tools) mod coerce;
 pub(super) mod context;
 pub(super) mod cursor;
 pub(super) mod hits;

@@ -83,23 +83,39 @@ impl Default for MaxTokens {
     }
 }
 
-/// 8000 with full.
+/// 240 a result; 8000 with full.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
-#[schemars(extend("default" = PassageTokens::DEFAULT))]
+#[schemars(extend("default" = PassageTokens::A_RESULT * 10))]
 pub(in crate::tools) struct PassageTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
 impl PassageTokens {
-    /// Both forms may have a quarter more: 1500.
-    const DEFAULT: u32 = 1200;
-    const DEFAULT_FULL: u32 = 8000;
+    /// Its best lines.
+    const A_RESULT: u32 = 240;
 
-    /// The budget of a call, which may leave it out.
-    pub(in crate::tools) fn of(given: Option<PassageTokens>, full: Full) -> u32 {
-        let default = if full.0 {
-            PassageTokens::DEFAULT_FULL
-        } else {
-            PassageTokens::DEFAULT
-        };
+    /// The budget of a call for so many results, which may leave it out.
+    pub(in crate::tools) fn of(given: Option<PassageTokens>, full: Full, results: usize) -> u32 {
+        if full.get() {
+            return SymbolTokens::of(given.map(|given| SymbolTokens(given.0)), results);
+        }
+        let results = u32::try_from(results).unwrap_or(u32::MAX);
+        let default = PassageTokens::A_RESULT.saturating_mul(results);
+        given.map_or(default.clamp(1200, TOKENS_LIMIT), |given| given.0)
+    }
+}
+
+/// Grows with limit.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[schemars(extend("default" = SymbolTokens::DEFAULT))]
+pub(in crate::tools) struct SymbolTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
+
+impl SymbolTokens {
+    const DEFAULT: u32 = 8000;
+
+    /// The budget of a call for so many results, which may leave it out.
+    pub(in crate::tools) fn of(given: Option<SymbolTokens>, results: usize) -> u32 {
+        let results = u32::try_from(results).unwrap_or(u32::MAX);
+        let default = (SymbolTokens::DEFAULT / 10).saturating_mul(results);
+        let default = default.clamp(SymbolTokens::DEFAULT, TOKENS_LIMIT);
         given.map_or(default, |given| given.0)
     }
 }
@@ -127,6 +143,22 @@ impl Limit {
 impl Default for Limit {
     fn default() -> Limit {
         Limit(5)
+    }
+}
+
+/// Most results.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
+pub(in crate::tools) struct Limit10(#[schemars(range(min = 1, max = 50))] u32);
+
+impl Limit10 {
+    pub(in crate::tools) fn get(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
+
+impl Default for Limit10 {
+    fn default() -> Limit10 {
+        Limit10(10)
     }
 }
 

@@ -30,6 +30,17 @@ pub(in crate::tools) fn all(
     found.map_err(|error| with_alias(cx, name, error))
 }
 
+/// As [`all`], but without a name the one of the working directory, where there is one.
+pub(in crate::tools) fn of_directory(
+    cx: &Context<'_>,
+    name: Option<&str>,
+) -> Result<Vec<Arc<Index>>, ToolError> {
+    match (name, cx.indexes.pick(None)) {
+        (None, Ok(index)) => Ok(vec![index]),
+        (name, _) => all(cx, name),
+    }
+}
+
 /// Whether one of these indexes has documents of one of these classes.
 pub(in crate::tools) fn any_has(
     indexes: &[Arc<Index>],

@@ -135,7 +135,8 @@ fn run<T: Tool>(call: &Call<'_>, arguments: Arguments) -> Result<ToolResponse, T
         progress: call.progress,
         warnings: read.warnings,
         spelled: read.spelled,
-        client_state: read.client_state,
+        first: read.first,
+        cursor: read.cursor,
     };
     T::run(&cx, &params).map_err(|error| stale::explain(call.indexes, error))
 }

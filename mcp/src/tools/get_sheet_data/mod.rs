@@ -4,7 +4,7 @@ mod grid;
 #[cfg(test)]
 mod tests;
 
-use kb_engine::{CellRange, Cursor, SheetData};
+use kb_engine::{CellRange, SheetData};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,11 +113,13 @@ fn respond(cx: &Context<'_>, params: &GetSheetDataParams, found: &SheetData) -> 
         found.left.saturating_mul(each)
     });
     let next = next_range(found);
+    let row = found.rows.last();
+    let row = row.map_or(1, |row| u64::from(row.number) + 1);
+    let token = cx.token_at(cursor, ("row", row));
     let page = ResultPage {
         tokens: found.rows.tokens,
         max_tokens: params.max_tokens.get().into(),
-        is_cut: found.rows.over_budget,
-        token: cursor.map(Cursor::as_str),
+        token: token.as_deref(),
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
         items: "rows",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kb_engine::{
-    Cursor, FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse, search_files_symbols,
+    FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse, search_files_symbols,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,7 +206,8 @@ fn respond(
         text.passage(&passage);
     }
     text.line(format!("{}.", wording::count(found.total, "symbol")));
-    let token = found.symbols.next.as_ref().map(Cursor::as_str);
+    let token = cx.token(found.symbols.next.as_ref());
+    let token = token.as_deref();
     let limit = usize::try_from(params.limit.0).unwrap_or(usize::MAX);
     let is_cut = token.is_some() && found.symbols.len() < limit;
     let result = FindSymbolsResult {

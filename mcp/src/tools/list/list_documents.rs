@@ -1,10 +1,10 @@
 //! `list_documents`: the documents in a folder.
 
-use kb_engine::{Cursor, DocumentInfo, Paged, SkippedFile};
+use kb_engine::{DocumentInfo, Entry, PageOptions, Paged, SkippedFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::indexes::updated_ms;
+use crate::indexes::{Index, updated_ms};
 use crate::limits::DOCUMENT_LIMIT;
 use crate::response::envelope::{Envelope, ResultPage};
 use crate::response::{Text, ToolError, ToolResponse, time};
@@ -13,6 +13,13 @@ use crate::tools::call::context::{Context, non_empty};
 use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens};
 use crate::tools::call::tool::Tool;
 use crate::tools::call::{resolve, stale};
+
+/// The engine counts the names of a document once. An answer has them in two forms, its file name thrice, and the
+/// names of its fields.
+const TOKENS_A_TOKEN: u32 = 3;
+
+/// For the names of subfolders: about ten.
+const SUBFOLDERS_TOKENS: u32 = 400;
 
 pub(crate) struct ListDocuments;
 
@@ -83,18 +90,52 @@ impl Tool for ListDocuments {
             });
         }
         budget::fit(params.max_tokens.get(), |budget| {
-            let page = cx.page(budget, params.continuation_token.as_deref());
+            let tokens = (budget / TOKENS_A_TOKEN).max(1);
+            let page = cx.page(tokens, params.continuation_token.as_deref());
             let documents = index.kb().documents(folder, params.recursive, &page);
             let documents = documents.map_err(|error| index.failure(error))?;
+            let is_none = documents.is_empty() && params.continuation_token.is_none();
+            let below = if is_none && !params.recursive {
+                subfolders(&index, folder)?
+            } else {
+                None
+            };
             let of_sources = stale::of_indexes(std::slice::from_ref(&index), documents.is_empty());
-            let cx = &cx.with_warnings(of_sources);
+            let cx = &cx.with_warnings(below.into_iter().chain(of_sources));
             Ok(Attempt {
                 can_shrink: documents.len() > 1,
-                tokens: documents.tokens,
+                tokens: tokens_of(&documents),
                 response: respond(cx, params, &documents),
             })
         })
     }
+}
+
+fn tokens_of(documents: &Paged<DocumentInfo>) -> u64 {
+    documents.tokens.saturating_mul(TOKENS_A_TOKEN.into())
+}
+
+/// Where the documents of a folder are that has none itself: `there are documents in its subfolders: docs (4), src (9)`.
+fn subfolders(index: &Index, folder: Option<&str>) -> Result<Option<String>, ToolError> {
+    let page = PageOptions::default().max_tokens(SUBFOLDERS_TOKENS);
+    let entries = index.kb().list(folder, &page);
+    let entries = entries.map_err(|error| index.failure(error))?;
+    let mut shown = Vec::new();
+    for entry in entries.iter() {
+        if let Entry::Folder {
+            path, documents, ..
+        } = entry
+        {
+            shown.push(format!("{path} ({documents})"));
+        }
+    }
+    let more = if entries.next.is_some() { ", ..." } else { "" };
+    Ok((!shown.is_empty()).then(|| {
+        format!(
+            "there are documents in subfolders: {}{more}; pass one as folder, or recursive=true",
+            shown.join(", ")
+        )
+    }))
 }
 
 fn respond(
@@ -117,13 +158,14 @@ fn respond(
         text.line(if params.recursive {
             "No documents in this folder or below it."
         } else {
-            "No documents directly in this folder; recursive=true lists those below it."
+            "No documents directly in this folder."
         });
     }
+    let token = cx.token(documents.next.as_ref());
     let page = ResultPage {
-        tokens: documents.tokens,
+        tokens: tokens_of(documents),
         max_tokens: params.max_tokens.get().into(),
-        token: documents.next.as_ref().map(Cursor::as_str),
+        token: token.as_deref(),
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
         items: "documents",
@@ -157,10 +199,11 @@ fn respond_skipped(
             "No skipped files. Files that are hidden or under an ignore rule are not recorded.",
         );
     }
+    let token = cx.token(files.next.as_ref());
     let page = ResultPage {
         tokens: files.tokens,
         max_tokens: params.max_tokens.get().into(),
-        token: files.next.as_ref().map(Cursor::as_str),
+        token: token.as_deref(),
         is_continued: params.continuation_token.is_some(),
         complete: "SUCCESS",
         items: "files",
@@ -227,6 +270,14 @@ mod tests {
         let fixture = Fixture::guides();
         let list = |given| ids(&fixture.answer("list_documents", given));
         assert_eq!(list(json!({})), ["notes.md"]);
+        let fixture = Fixture::new("deep", &[("a/b/c.md", "x"), ("a/d/e.md", "y")]);
+        let top = fixture.answer("list_documents", json!({}));
+        let said =
+            "there are documents in subfolders: a (2); pass one as folder, or recursive=true";
+        assert_eq!(top.structured["warnings"], json!([said]));
+        let a = fixture.answer("list_documents", json!({"folder": "a"}));
+        assert!(a.text.contains("a/b (1), a/d (1)"), "{}", a.text);
+        let fixture = Fixture::guides();
         assert_eq!(list(json!({"path": "logs"})), ["logs/voyage.txt"]);
         assert_eq!(list(json!({"folder": "guides"})).len(), 4);
         let all = list(json!({"folder": "guides/", "recursive": true}));

@@ -11,7 +11,7 @@ use crate::search::render::trim::{first_words, last_words};
 use crate::search::render::whole_lines;
 use crate::search::response::Hit;
 
-impl Renderer<'_> {
+impl Renderer<'_, '_> {
     /// Adds to the text of a passage the rest of the lines that it begins and ends within, where that is
     /// short. Returns whether the rest was left out, before and after. Reads neighbouring chunks only of a
     /// passage that begins or ends so.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::Result;
 use crate::search::filter::symbols::WantedSymbols;
+use crate::search::fuse::passages::Passage;
 use crate::search::render::hit::{Renderer, Stored};
 use crate::search::render::snippet::Highlight;
 use crate::search::response::{Hit, HitSymbol};
@@ -18,7 +19,7 @@ const HEAD_BYTES: u32 = 4096;
 /// Weight of the name of a definition, in the sum of the weights of all terms: its line is shown rather than others.
 const NAME_WEIGHT: f32 = 4.0;
 
-impl Renderer<'_> {
+impl Renderer<'_, '_> {
     /// `highlights` of the text of a passage, and the name of the first symbol in it that the query asks for.
     pub(super) fn with_definition<'h>(
         &self,
@@ -54,13 +55,14 @@ impl Renderer<'_> {
         Cow::Owned(highlights)
     }
 
-    /// The symbol whose section has the `place`; before it the first one in the text that filters of symbols ask for.
+    /// The symbol that a passage is; else the one whose section has the `place`, before it the first one in the text
+    /// that filters of symbols ask for.
     pub(super) fn symbol(
         &mut self,
         symbols: Option<&StoredSymbols>,
         place: Span,
         hit: &Hit,
-        (segment, stored): (usize, &Stored),
+        (passage, stored): (&Passage, &Stored),
     ) -> Result<Option<HitSymbol>> {
         let Some(symbols) = symbols else {
             return Ok(None);
@@ -77,7 +79,12 @@ impl Renderer<'_> {
             let mut last_first = symbols.iter().enumerate().rev();
             last_first.find(|(_, symbol)| !hit.section.is_empty() && is_section(&symbol.spans))
         };
-        let Some((position, symbol)) = filtered.or_else(of_section) else {
+        let own = passage.symbol.and_then(|own| {
+            let mut all = symbols.iter().enumerate();
+            all.find(|(_, symbol)| symbol.spans.name_start == own.name_start)
+        });
+        let segment = passage.best.address.segment;
+        let Some((position, symbol)) = own.or(filtered).or_else(of_section) else {
             return Ok(None);
         };
         let SymbolSpans { head, lines, .. } = symbol.spans;

@@ -142,8 +142,8 @@ fn out_of_range_names_the_range() {
             "limit: 0 given; allowed are 1 to 50",
         ),
         (
-            json!({"query": "a", "mode": "regex"}),
-            "mode: \"regex\" given; allowed are hybrid, semantic, keyword, title",
+            json!({"query": "a", "mode": "fuzzy"}),
+            "mode: \"fuzzy\" given; allowed are hybrid, semantic, keyword, regex, title",
         ),
     ] {
         assert_eq!(
@@ -272,8 +272,7 @@ fn token(arguments: Value) -> String {
     let Value::Object(arguments) = arguments else {
         panic!("{arguments}");
     };
-    let table = crate::tools::find("search").unwrap().signature().table();
-    super::cursor::tests::token(&table.client_state(&arguments)).to_string()
+    super::cursor::tests::token("search", arguments)
 }
 
 #[test]
@@ -283,11 +282,19 @@ fn a_token_fills_in_omitted_arguments() {
     let arguments = read("search", given).unwrap();
     assert_eq!(arguments.values["limit"], 4);
     assert_eq!(arguments.values["filters.folder"], "x");
+    // S3-67: what is required may be in it, too.
+    let token = self::token(json!({"query": "tide"}));
+    let arguments = read("search", json!({"continuation_token": token})).unwrap();
+    assert_eq!(arguments.values["query"], "tide");
 }
 
 #[test]
 fn a_forged_token_is_checked_like_arguments() {
-    for forged in [json!({"query": "b"}), json!({"limit": 51})] {
+    for forged in [
+        json!({"limit": 51}),
+        json!({"nothing": 1}),
+        json!({"continuation_token": "x"}),
+    ] {
         let given = json!({"query": "a", "continuation_token": token(forged)});
         let text = refusal("search", given);
         assert!(text.starts_with("INVALID_CONTINUATION_TOKEN: "), "{text}");
