@@ -92,11 +92,14 @@ pub(crate) struct McpArguments {
     /// Connect stdin and stdout to the server at this URL instead of serving files (`kb mcp --http`)
     ///
     /// For clients that start a command and cannot send a token. The token is read from the environment
-    /// variable KB_MCP_TOKEN, or from --token-file, and checked when this starts: exit status 2 says
-    /// that it is invalid. The URL begins with http://; there is no TLS.
+    /// variable KB_MCP_TOKEN (or CONTEXTOR_PAT), or from --token-file, and checked when this starts: exit
+    /// status 2 says that it is invalid. The URL begins with http://; there is no TLS. Without URL, that of the
+    /// variable KB_MCP_URL (or CONTEXTOR_API_URL).
     #[arg(
         long,
         value_name = "URL",
+        num_args = 0..=1,
+        default_missing_value = "",
         conflicts_with_all = ["files", "allow_write", "allow_root", "watch", "no_watch", "threads", "http"],
         help_heading = "HTTP"
     )]

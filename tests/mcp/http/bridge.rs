@@ -111,6 +111,31 @@ fn a_bridge_refuses_to_start_without_a_valid_token() {
         assert!(!told.stderr.contains("kb_wrong"), "{told:?}");
         assert!(code > 0 || told.stderr.is_empty(), "{told:?}");
     }
+    // S1-34: the variables of Contextor say the same.
+    let with_variables = |names: [&str; 2]| {
+        let mut command = folder.command();
+        command.args(["mcp", "--connect"]);
+        command.stdin(std::process::Stdio::null());
+        for name in ["KB_MCP_URL", "KB_MCP_TOKEN"] {
+            command.env_remove(name);
+        }
+        command.env(names[0], &url).env(names[1], &valid);
+        crate::support::run(&mut command)
+    };
+    for names in [
+        ["KB_MCP_URL", "KB_MCP_TOKEN"],
+        ["CONTEXTOR_API_URL", "CONTEXTOR_PAT"],
+    ] {
+        let told = with_variables(names);
+        assert_eq!(
+            (told.code, told.stderr.as_str()),
+            (Some(0), ""),
+            "{names:?}"
+        );
+    }
+    let told = with_variables(["OTHER_URL", "CONTEXTOR_PAT"]);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stderr.contains("CONTEXTOR_API_URL"), "{told:?}");
     // Another path of the server is none of its endpoint.
     let other = url.replace("/mcp", "/other");
     let told = start(&[&other], Some(&valid));

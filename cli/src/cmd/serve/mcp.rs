@@ -22,6 +22,12 @@ use crate::output::format::shell_word;
 use crate::output::{Output, log};
 use crate::watch::serve::follow;
 
+/// The URL for `--connect`, where none is given; the second name is that of Contextor.
+const URL_VARIABLES: [&str; 2] = ["KB_MCP_URL", "CONTEXTOR_API_URL"];
+
+/// The token for it.
+const TOKEN_VARIABLES: [&str; 2] = [TOKEN_VARIABLE, "CONTEXTOR_PAT"];
+
 /// What a person sees who starts the server in a terminal.
 const WAITING: &str = "waiting for an MCP client on stdin; Ctrl-D ends this. A host starts the command itself: \
     add --install HOST (claude, cursor, vscode, codex, gemini, zed, opencode) to put it into the host's configuration";
@@ -42,8 +48,8 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
         let entry = configured_entry(host, arguments)?;
         return print_snippet(&snippet(host, &arguments.server_name, &entry), output);
     }
-    if let Some(url) = &arguments.connect {
-        return connect(url, arguments);
+    if let Some(url) = url(arguments)? {
+        return connect(&url, arguments);
     }
     let options = options(arguments)?;
     if arguments.files.is_empty() {
@@ -107,8 +113,8 @@ fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
 
 /// The server as `host` has it in its configuration.
 fn configured_entry(host: Host, arguments: &McpArguments) -> Result<Entry, Failure> {
-    if let Some(url) = &arguments.connect {
-        return Ok(entry(host, &bridge(url, arguments)?));
+    if let Some(url) = url(arguments)? {
+        return Ok(entry(host, &bridge(&url, arguments)?));
     }
     let Some(address) = &arguments.http else {
         let launch = launch(launch_arguments(arguments, &options(arguments)?)?)?;
@@ -218,12 +224,32 @@ fn ended() -> Exit {
     }
 }
 
+/// The URL of `--connect`: the one that is given, else from the environment.
+fn url(arguments: &McpArguments) -> Result<Option<String>, Failure> {
+    match arguments.connect.as_deref() {
+        Some("") => match variable(URL_VARIABLES) {
+            Some(url) => Ok(Some(url)),
+            None => {
+                let names = URL_VARIABLES.join(" or ");
+                let hint = format!("pass that of `kb mcp --http`, or set {names}");
+                Err(Failure::usage("--connect needs a URL", Some(hint)))
+            }
+        },
+        given => Ok(given.map(str::to_owned)),
+    }
+}
+
+/// The first variable that says something.
+fn variable(names: [&str; 2]) -> Option<String> {
+    let values = names.iter().filter_map(|name| std::env::var(name).ok());
+    let mut values = values.map(|value| value.trim().to_owned());
+    values.find(|value| !value.is_empty())
+}
+
 /// The token from `--token-file`, else from the environment.
 fn token(arguments: &McpArguments) -> Result<Option<String>, Failure> {
     let Some(file) = &arguments.token_file else {
-        let token = std::env::var(TOKEN_VARIABLE).ok();
-        let token = token.map(|token| token.trim().to_owned());
-        return Ok(token.filter(|token| !token.is_empty()));
+        return Ok(variable(TOKEN_VARIABLES));
     };
     let failed = |error| Failure::io(&format!("read {}", file.display()), &error);
     let text = std::fs::read_to_string(file).map_err(failed)?;
