@@ -91,6 +91,10 @@ fn every_command_of_the_readme_works_after_those_before_it() {
         assert_eq!(told.code, Some(0), "{line}: {told:#?}");
         assert!(!told.stdout.is_empty(), "{line}: {told:#?}");
         assert!(!told.stdout.contains("null"), "{line}: {told:#?}");
+        if line.starts_with("kb import vectors") {
+            // A file that came since the last run is worth a warning, which is not what is asked below.
+            std::fs::remove_file(here.join("e5.npy")).unwrap();
+        }
     }
     // The sealed file lies beside the other one now.
     for line in [
