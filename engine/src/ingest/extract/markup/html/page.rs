@@ -188,7 +188,8 @@ impl<'a> Page<'a> {
         }
         if hides(tag) && !is_raw_text(name) {
             self.widen(gap_around(name));
-            if !is_void(name) && !(self.is_xhtml && tag.is_empty()) {
+            let has_content = !self.is_xhtml || !tag.is_empty();
+            if has_content && !is_void(name) {
                 self.hidden = Some(HiddenElement::new(name));
             }
             return tag.len;
