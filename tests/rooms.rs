@@ -217,6 +217,8 @@ const CONFINED: [Confined; 17] = [
             "engine/src/ingest/source/open.rs",
             // Limits of a worker, and by which signal one ended.
             "engine/src/ingest/worker/",
+            // A test: the processor time of a thread.
+            "engine/src/ingest/growth.rs",
         ],
     },
     Confined {

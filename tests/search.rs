@@ -98,7 +98,7 @@ pub(crate) fn requests() -> Vec<Request> {
     let mut requests = Vec::new();
     for mode in Mode::ALL {
         let query = match mode {
-            Mode::Title => "lamp",
+            Mode::Title => "1",
             _ => "keeper of the storm lamp",
         };
         for scope in Scope::ALL {

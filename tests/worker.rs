@@ -421,11 +421,14 @@ fn noting(folder: &Folder, note: &Path) -> std::path::PathBuf {
 
 #[test]
 fn a_tree_of_text_starts_no_worker() {
-    let folder = Folder::with_corpus();
-    // Pages of HTML and programs have one.
-    for parsed in ["harbour/site", "harbour/src"] {
-        std::fs::remove_dir_all(folder.join(parsed)).expect("removed");
-    }
+    let folder = Folder::empty();
+    // Text with markup and programs have one.
+    folder.write(
+        "harbour/notes.txt",
+        "Order paraffin before the winter storms.\n",
+    );
+    folder.write("harbour/stations.csv", "station,latitude\nSkagen,57.72\n");
+    folder.write("harbour/lamp.json", "{\"lens\": \"fresnel\"}\n");
     let note = folder.join("starts");
     let script = noting(&folder, &note);
     let index = || {

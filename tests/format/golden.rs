@@ -470,8 +470,10 @@ fn the_command_says_of_golden_files_what_is_expected() {
                 continue;
             }
             let nothing = hits.as_array().expect("hits").is_empty();
-            let told = kb(&arguments).expect(i32::from(nothing));
-            assert_says(&told.json_lines().into(), hits, &arguments.join(" "));
+            let mut told = kb(&arguments).expect(i32::from(nothing)).json_lines();
+            // The verdict of an answer without hits stands in an object of its own.
+            told.retain(|line| line["summary"].is_null());
+            assert_says(&told.into(), hits, &arguments.join(" "));
         }
     }
 }

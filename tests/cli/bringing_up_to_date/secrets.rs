@@ -125,8 +125,8 @@ fn nothing_of_a_secret_beside_the_text_is_stored_or_shown() {
         "harbour/mail.eml",
         format!("From: {token} <a@b.example>\nSubject: x\n\nwalrus\n"),
     );
-    folder.write(&format!("harbour/{token}.md"), "# Walrus\n");
-    folder.write(&format!("harbour/{token}/a.bin"), "\0\0\0");
+    folder.write(format!("harbour/{token}.md"), "# Walrus\n");
+    folder.write(format!("harbour/{token}/a.bin"), "\0\0\0");
     let stored = |file: &str| {
         let bytes = std::fs::read(folder.join(file)).unwrap();
         bytes

@@ -9,7 +9,7 @@ use std::iter::Peekable;
 
 use encoding_rs::WINDOWS_1252;
 
-use self::records::{Record, records};
+use self::records::{BEGIN, BOUND_SHEET, FILE_PASS, Record, records};
 use self::strings::{Strings, Text};
 use crate::cell_text::{Cell, CellValue};
 use crate::ingest::extract::extracted::Extracted;
@@ -27,10 +27,8 @@ pub(in crate::ingest::extract) const FORMAT: &str = "Excel 97-2003 workbook";
 const FORMULA: u16 = 0x06;
 const END: u16 = 0x0A;
 const DATE_MODE: u16 = 0x22;
-const FILE_PASS: u16 = 0x2F;
 const CONTINUE: u16 = 0x3C;
 const CODE_PAGE: u16 = 0x42;
-const BOUND_SHEET: u16 = 0x85;
 const MULTIPLE_RK: u16 = 0xBD;
 const RICH_STRING: u16 = 0xD6;
 const STYLE: u16 = 0xE0;
@@ -42,7 +40,6 @@ const BOOLEAN_OR_ERROR: u16 = 0x205;
 const STRING: u16 = 0x207;
 const RK: u16 = 0x27E;
 const FORMAT_CODE: u16 = 0x41E;
-const BEGIN: u16 = 0x809;
 
 /// Whether a file is a workbook of Excel 2 to 4, which is records without a compound file.
 pub(in crate::ingest::extract) fn is_bare(bytes: &[u8]) -> bool {

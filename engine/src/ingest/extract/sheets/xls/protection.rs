@@ -4,8 +4,7 @@
 use md5::Md5;
 use sha1::{Digest, Sha1};
 
-use super::records::{Record, records};
-use super::{BEGIN, BOUND_SHEET, FILE_PASS};
+use super::records::{BEGIN, BOUND_SHEET, FILE_PASS, Record, records};
 use crate::ingest::extract::default_password::{PASSWORD, password_bytes};
 use crate::ingest::extract::package::little_endian::{place_at, stretch, u16_at};
 

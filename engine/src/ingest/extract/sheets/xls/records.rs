@@ -2,6 +2,11 @@
 
 use crate::ingest::extract::package::little_endian::u16_at;
 
+/// Kinds of records that tell where a workbook begins, how it is locked, and where a sheet lies.
+pub(super) const BEGIN: u16 = 0x809;
+pub(super) const FILE_PASS: u16 = 0x2F;
+pub(super) const BOUND_SHEET: u16 = 0x85;
+
 /// A record.
 pub(super) struct Record<'s> {
     pub(super) kind: u16,
