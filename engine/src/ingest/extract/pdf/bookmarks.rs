@@ -1,6 +1,7 @@
 //! The bookmarks of a document, and the lines where they lead.
 
 use hayro_syntax::object::Dict;
+use hayro_syntax::xref::XRef;
 use rustc_hash::FxHashSet;
 
 use crate::ingest::extract::extracted::MAX_HEADINGS;
@@ -24,10 +25,22 @@ pub(super) struct Bookmark {
 
 /// The bookmarks in their order, those of a level below the one that they belong to. One that leads nowhere leads where the first
 /// below it does, else where the one before it does.
-pub(super) fn read(catalog: &Dict<'_>, destinations: &Destinations) -> Vec<Bookmark> {
+pub(super) fn read<'p>(
+    xref: &'p XRef,
+    catalog: &Dict<'p>,
+    destinations: &Destinations,
+) -> Vec<Bookmark> {
+    // An object remembers all through which it was reached, and is slower the more these are: the next bookmark is
+    // looked up afresh.
+    let follow = |entry: &Dict<'p>, key: &str| -> Option<Dict<'p>> {
+        match entry.get_ref(key) {
+            Some(place) => xref.get(place.into()),
+            None => entry.get(key),
+        }
+    };
     let mut bookmarks: Vec<Bookmark> = Vec::new();
-    let outlines = catalog.get::<Dict<'_>>("Outlines");
-    let first = outlines.and_then(|outlines| outlines.get::<Dict<'_>>("First"));
+    let outlines = follow(catalog, "Outlines");
+    let first = outlines.and_then(|outlines| follow(&outlines, "First"));
     let mut seen = FxHashSet::default();
     let mut open: Vec<(Dict<'_>, usize)> = first.map(|first| (first, 1)).into_iter().collect();
     while let Some((entry, level)) = open.pop() {
@@ -40,10 +53,10 @@ pub(super) fn read(catalog: &Dict<'_>, destinations: &Destinations) -> Vec<Bookm
             title: string_of(&entry, "Title"),
             destination: destinations.of_bookmark(&entry),
         });
-        if let Some(next) = entry.get::<Dict<'_>>("Next") {
+        if let Some(next) = follow(&entry, "Next") {
             open.push((next, level));
         }
-        if let Some(first) = entry.get::<Dict<'_>>("First") {
+        if let Some(first) = follow(&entry, "First") {
             open.push((first, level.saturating_add(1)));
         }
     }

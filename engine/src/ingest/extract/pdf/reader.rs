@@ -71,7 +71,7 @@ pub(super) fn extract_holding(most_held: usize, bytes: &[u8]) -> Result<Extracte
     }
     let catalog = pdf.xref().get::<Dict<'_>>(pdf.xref().root_id());
     let catalog = catalog.unwrap_or_else(Dict::empty);
-    let bookmarks = bookmarks::read(&catalog, &Destinations::read(&pdf, &catalog));
+    let bookmarks = bookmarks::read(pdf.xref(), &catalog, &Destinations::read(&pdf, &catalog));
     let form = catalog.get::<Dict<'_>>("AcroForm");
     let mut read = PagesRead {
         regenerates: form.as_ref().is_some_and(regenerates),

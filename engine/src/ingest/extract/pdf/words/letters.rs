@@ -116,7 +116,7 @@ fn tracking(letters: &[(&str, Letter)], size: f64, has_spaces: bool) -> Option<f
     }
     let within = gaps.partition_point(|gap| *gap <= usual + MAX_SPREAD);
     let next = gaps.get(within);
-    if is_grid(letters, size, usual + MAX_SPREAD) {
+    if is_grid(letters, size) {
         return None;
     }
     if next.is_none() {
@@ -131,8 +131,8 @@ fn tracking(letters: &[(&str, Letter)], size: f64, has_spaces: bool) -> Option<f
 }
 
 /// Whether letters are rather the cells of a table: few different ones, or ones whose left edges are at more even distances
-/// than their gaps. `most`: the widest gap within a word.
-fn is_grid(letters: &[(&str, Letter)], size: f64, most: f64) -> bool {
+/// than their gaps.
+fn is_grid(letters: &[(&str, Letter)], size: f64) -> bool {
     let mut different: Vec<&str> = letters.iter().map(|(text, _)| *text).collect();
     different.sort_unstable();
     different.dedup();
@@ -144,11 +144,8 @@ fn is_grid(letters: &[(&str, Letter)], size: f64, most: f64) -> bool {
         let [(_, one), (_, next)] = pair else {
             continue;
         };
-        let gap = (next.left - one.right) / size;
-        if gap > WORD_GAP && gap <= most {
-            gaps.add(gap);
-            steps.add((next.left - one.left) / size);
-        }
+        gaps.add((next.left - one.right) / size);
+        steps.add((next.left - one.left) / size);
     }
     steps.length() + 0.01 < gaps.length()
 }
