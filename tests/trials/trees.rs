@@ -304,6 +304,15 @@ fn version(name: usize, number: usize) -> String {
     text
 }
 
+/// Ends [`move_files`] also where a check fails.
+struct Stop<'s>(&'s AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// Changes files of `moving/` until it is told to stop. Whole versions replace each other, one file only
 /// grows, one only shrinks, and names become pipes, links and folders.
 fn move_files(root: &Path, outside: &Path, mut random: Random, stop: &AtomicBool) {
@@ -388,6 +397,7 @@ fn files_that_change_during_a_read_are_one_version() {
         let outside = tree.folder.join("outside");
         std::thread::scope(|scope| {
             let random = Random(seed);
+            let stops = Stop(&stop);
             let moving = scope.spawn(|| move_files(&tree.root, &outside, random, &stop));
             for _ in 0..6 {
                 let report = report_of(tree.index(&["--json"], None));
@@ -402,7 +412,7 @@ fn files_that_change_during_a_read_are_one_version() {
                     }
                 }
             }
-            stop.store(true, Ordering::Relaxed);
+            drop(stops);
             moving.join().expect("it ends");
         });
         tree.index(&["--quiet"], None).expect(0);

@@ -523,7 +523,9 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     /// The empty folder that a path lies in. Whoever deletes files deletes their folder too, or leaves some: an
     /// empty one may be where a disk is mounted at other times.
     fn emptied_above(&mut self, path: &str) -> Option<&mut EmptiedFolder> {
-        let above = ancestors(path).find(|above| self.empty.contains_key(*above))?;
+        // A folder in the place of the file itself says nothing of a disk.
+        let mut above = ancestors(path).filter(|above| above.len() < path.len());
+        let above = above.find(|above| self.empty.contains_key(*above))?;
         self.empty.get_mut(above)
     }
 
