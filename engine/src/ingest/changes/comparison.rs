@@ -520,11 +520,9 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         Ok(Some(Change::Remove(document.path, document.id)))
     }
 
-    /// The empty folder that a path lies in. Whoever deletes files deletes their folder too, or leaves some: an
-    /// empty one may be where a disk is mounted at other times.
+    /// The empty folder that a path lies in, which may be where a disk is mounted at other times; not one in its place.
     fn emptied_above(&mut self, path: &str) -> Option<&mut EmptiedFolder> {
-        // A folder in the place of the file itself says nothing of a disk.
-        let mut above = ancestors(path).filter(|above| above.len() < path.len());
+        let mut above = ancestors(path).filter(|above| *above != path);
         let above = above.find(|above| self.empty.contains_key(*above))?;
         self.empty.get_mut(above)
     }
