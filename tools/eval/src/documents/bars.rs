@@ -48,8 +48,8 @@ const fn new(format: &'static str, metric: Metric, bar: f64) -> Bar {
 
 /// What the oracles of text leave out and a reader of the document sees.
 const LEFT_OUT: &str = "text boxes and footnotes, which these oracles leave out";
-/// What is read since charts and equations are, and hidden text is not.
-const MORE_READ: &str = "charts, equations and hidden text, which these oracles treat otherwise";
+/// Lower since charts, equations and hidden text are treated otherwise; whether that is all was not examined.
+const MORE_READ: &str = "not examined: maybe charts, equations and hidden text";
 /// What another program thinks of the same pages.
 const LAID_OUT: &str = "pages as Word laid them out, or of few breaks in a long text";
 
