@@ -631,6 +631,14 @@ class Document:
         """The chunks that searches find, in order: together they are the text."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def to_pandas(self) -> Any:
+        """The chunks of the document as a pandas.DataFrame, a row each. Needs pandas."""
+    def to_polars(self) -> Any:
+        """The chunks of the document as a polars.DataFrame, a row each. Needs polars."""
+    def to_arrow(self) -> Any:
+        """The chunks of the document as a pyarrow.Table, a row each. Needs pyarrow."""
+    def _repr_html_(self) -> str:
+        """What a notebook shows: facts and outline."""
 
 @final
 class DocumentIterator:
@@ -638,6 +646,20 @@ class DocumentIterator:
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> Document: ...
+    def to_pandas(self) -> Any:
+        """The documents that are left, without their text, as a pandas.DataFrame, a row each. Needs pandas. The iteration
+        stays where it is.
+        """
+    def to_polars(self) -> Any:
+        """The documents that are left, without their text, as a polars.DataFrame, a row each. Needs polars. The iteration
+        stays where it is.
+        """
+    def to_arrow(self) -> Any:
+        """The documents that are left, without their text, as a pyarrow.Table, a row each. Needs pyarrow. The iteration
+        stays where it is.
+        """
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows. The iteration stays where it is."""
 
 @final
 class Section:
@@ -816,6 +838,14 @@ class Symbols(Sequence["Symbol"]):
     @overload
     def __getitem__(self, index: slice, /) -> list[Symbol]: ...
     def __iter__(self) -> Iterator[Symbol]: ...
+    def to_pandas(self) -> Any:
+        """The symbols as a pandas.DataFrame, a row each. Needs pandas."""
+    def to_polars(self) -> Any:
+        """The symbols as a polars.DataFrame, a row each. Needs polars."""
+    def to_arrow(self) -> Any:
+        """The symbols as a pyarrow.Table, a row each. Needs pyarrow."""
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
 
 @final
 class Match:
@@ -863,6 +893,14 @@ class Matches(Sequence["Match"]):
     @overload
     def __getitem__(self, index: slice, /) -> list[Match]: ...
     def __iter__(self) -> Iterator[Match]: ...
+    def to_pandas(self) -> Any:
+        """The matches as a pandas.DataFrame, a row each. Needs pandas."""
+    def to_polars(self) -> Any:
+        """The matches as a polars.DataFrame, a row each. Needs polars."""
+    def to_arrow(self) -> Any:
+        """The matches as a pyarrow.Table, a row each. Needs pyarrow."""
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
 
 @final
 class Array:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import time
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -202,3 +204,66 @@ def test_bytes_are_opened_as_a_file_is(kb: kbfile.Kb) -> None:
     of_bytes = kbfile.open(kb.path.read_bytes())
     assert of_bytes.path is None
     assert list(of_bytes.search("moon")) == list(kb.search("moon"))
+
+
+def test_an_exception_of_a_signal_handler_ends_a_search_for_a_pattern(tmp_path: Path) -> None:
+    class Rang(Exception):
+        pass
+
+    def ring(*_: object) -> None:
+        raise Rang
+
+    path = tmp_path / "a.kb"
+    with kbfile.open(path, "w") as writer:
+        writer.add(" ".join(f"word{chr(97 + n % 26)} e" for n in range(120_000)), path="long.txt")
+    kb = kbfile.open(path)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for pattern, multi_line in (("[a-z ]*e[a-z0-9 ]{60000}[A-Z]", False), ("(?s)[a-z ]*e[a-z0-9 ]{30000}Z|.", True)):
+            began = time.process_time()
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Rang):
+                # Many times as long as is allowed below, where nothing ends it.
+                kb.search_regex(pattern, multi_line=multi_line)
+            assert time.process_time() - began < 2
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_results_are_tables_and_shown_in_notebooks(tmp_path: Path) -> None:
+    path = tmp_path / "a.kb"
+    with kbfile.open(path, "w") as writer:
+        writer.add("# Tides\n\nThe <b>moon</b> & sea.\n\n## Spring\n\nmoon again\n", path="docs/tides.md", tags=["sea"])
+        writer.add("def high_water(day):\n    return moon\n", path="tide.py")
+    kb = kbfile.open(path)
+    matches = kb.search_regex("moon")
+    shown = matches._repr_html_()
+    assert "docs/tides.md:3" in shown and "&lt;b&gt;moon&lt;/b&gt; &amp; sea" in shown and "<b>" not in shown
+    assert kb.search_regex("nothing here")._repr_html_() == "<p>No matches.</p>"
+    document = kb["docs/tides.md"]._repr_html_()
+    assert "Spring" in document and "sea" in document and "docs/tides.md" in document
+    symbols = kb.symbols()
+    if len(symbols):
+        assert "high_water(day)" in symbols._repr_html_()
+    pandas = pytest.importorskip("pandas")
+    frame = matches.to_pandas()
+    assert list(frame["document"]) == ["docs/tides.md", "docs/tides.md", "tide.py"]
+    assert list(frame["first_line"]) == [3, 7, 2] and frame["page"].isna().all()
+    assert list(kb.documents().to_pandas()["path"]) == ["docs/tides.md", "tide.py"]
+    assert list(kb.documents("docs").to_pandas()["tags"]) == ["sea"]
+    documents = kb.documents()
+    assert next(documents).path == "docs/tides.md"
+    assert "tide.py" in documents._repr_html_() and "docs/tides.md" not in documents._repr_html_()
+    assert len(documents.to_pandas()) == 1 and [document.path for document in documents] == ["tide.py"]
+    assert documents._repr_html_() == "<p>No documents.</p>" and len(documents.to_pandas()) == 0
+    chunks = kb["docs/tides.md"].to_pandas()
+    assert "".join(chunks["text"]) == kb["docs/tides.md"].text
+    for empty in (kb.search_regex("nothing here"), kb.symbols("nothing")):
+        assert isinstance(empty.to_pandas(), pandas.DataFrame) and len(empty.to_pandas()) == 0
+    for name in ("polars", "pyarrow"):
+        pytest.importorskip(name)
+    for table in (matches, symbols, kb["docs/tides.md"]):
+        assert table.to_polars().height == len(table.to_pandas()) == table.to_arrow().num_rows
+    assert kb.documents().to_arrow().column("line_count").to_pylist() == [7, 2]
+    assert kb.documents().to_polars()["modified"].dtype.time_zone == "UTC"  # type: ignore[attr-defined]

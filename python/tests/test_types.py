@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import inspect
 import subprocess
@@ -70,6 +71,22 @@ def test_every_public_name_has_a_docstring(name: str, value: object) -> None:
     for attribute, member in vars(value).items():
         if not attribute.startswith("_"):
             assert inspect.getdoc(member), f"{name}.{attribute}"
+
+
+def test_editors_show_the_docstrings_of_the_module() -> None:
+    from kbfile import _kbfile
+
+    stub = ast.parse((Path(kbfile.__file__).parent / "_kbfile.pyi").read_text())
+    compared = 0
+    for node in stub.body:
+        members = node.body if isinstance(node, ast.ClassDef) else [node]
+        owner = getattr(_kbfile, node.name) if isinstance(node, ast.ClassDef) else _kbfile
+        for member in members:
+            if isinstance(member, ast.FunctionDef) and not member.name.startswith("__"):
+                shown = inspect.getdoc(getattr(owner, member.name))
+                assert ast.get_docstring(member) == shown, f"{owner}.{member.name}"
+                compared += 1
+    assert compared > 200
 
 
 def test_the_example_of_the_package_runs() -> None:

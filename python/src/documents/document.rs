@@ -14,6 +14,7 @@ use crate::documents::sheet::Sheet;
 use crate::error::invalid;
 use crate::handle::Handle;
 use crate::results::symbols::Symbol;
+use crate::results::table::{shown, table};
 use crate::time::datetime;
 
 /// Documents that an iteration reads at once.
@@ -286,6 +287,26 @@ impl Document {
         let restore = py.import("kbfile._kbfile")?.getattr("restore_document")?;
         Ok((restore, (self.handle.object(py)?, &self.info.path)))
     }
+
+    /// The chunks of the document as a pandas.DataFrame, a row each. Needs pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Document>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "chunk_columns", "columns_to_pandas")
+    }
+
+    /// The chunks of the document as a polars.DataFrame, a row each. Needs polars.
+    fn to_polars<'py>(slf: &Bound<'py, Document>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "chunk_columns", "columns_to_polars")
+    }
+
+    /// The chunks of the document as a pyarrow.Table, a row each. Needs pyarrow.
+    fn to_arrow<'py>(slf: &Bound<'py, Document>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "chunk_columns", "columns_to_arrow")
+    }
+
+    /// What a notebook shows: facts and outline.
+    fn _repr_html_<'py>(slf: &Bound<'py, Document>) -> PyResult<Bound<'py, PyAny>> {
+        shown(slf, "document_to_html")
+    }
 }
 
 /// What [`restore_document`] is called with.
@@ -391,7 +412,7 @@ pub(crate) struct DocumentIterator {
     state: Mutex<IteratorState>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct IteratorState {
     ready: VecDeque<DocumentInfo>,
     /// The last path that was read; none: nothing was.
@@ -421,6 +442,17 @@ impl DocumentIterator {
             }),
         }
     }
+
+    /// An iteration over what is left of this one.
+    fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, DocumentIterator>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = DocumentIterator {
+            handle: Arc::clone(&self.handle),
+            state: Mutex::new(state.clone()),
+        };
+        drop(state);
+        Bound::new(py, copy)
+    }
 }
 
 #[pymethods]
@@ -449,6 +481,29 @@ impl DocumentIterator {
         state.ready.extend(read);
         let next = state.ready.pop_front();
         Ok(next.map(|info| Document::new(&self.handle, info)))
+    }
+
+    /// The documents that are left, without their text, as a pandas.DataFrame, a row each. Needs pandas. The iteration
+    /// stays where it is.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(&self.copy(py)?, "document_columns", "columns_to_pandas")
+    }
+
+    /// The documents that are left, without their text, as a polars.DataFrame, a row each. Needs polars. The iteration
+    /// stays where it is.
+    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(&self.copy(py)?, "document_columns", "columns_to_polars")
+    }
+
+    /// The documents that are left, without their text, as a pyarrow.Table, a row each. Needs pyarrow. The iteration
+    /// stays where it is.
+    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        table(&self.copy(py)?, "document_columns", "columns_to_arrow")
+    }
+
+    /// The table that a notebook shows. The iteration stays where it is.
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        shown(&self.copy(py)?, "documents_to_html")
     }
 }
 

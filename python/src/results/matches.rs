@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::results::ranges::in_characters;
 use crate::results::sequence::{indexed, iterator};
+use crate::results::table::{shown, table};
 
 /// A line that matches a regular expression, or the lines of a match over several.
 #[pyclass(module = "kbfile", frozen, get_all)]
@@ -119,5 +120,25 @@ impl Matches {
 
     fn __repr__(&self) -> String {
         format!("Matches({} matches)", self.matches.len())
+    }
+
+    /// The matches as a pandas.DataFrame, a row each. Needs pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Matches>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "match_columns", "columns_to_pandas")
+    }
+
+    /// The matches as a polars.DataFrame, a row each. Needs polars.
+    fn to_polars<'py>(slf: &Bound<'py, Matches>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "match_columns", "columns_to_polars")
+    }
+
+    /// The matches as a pyarrow.Table, a row each. Needs pyarrow.
+    fn to_arrow<'py>(slf: &Bound<'py, Matches>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "match_columns", "columns_to_arrow")
+    }
+
+    /// The table that a notebook shows.
+    fn _repr_html_<'py>(slf: &Bound<'py, Matches>) -> PyResult<Bound<'py, PyAny>> {
+        shown(slf, "matches_to_html")
     }
 }

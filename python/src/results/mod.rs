@@ -8,3 +8,4 @@ mod ranges;
 pub(crate) mod report;
 pub(crate) mod sequence;
 pub(crate) mod symbols;
+pub(crate) mod table;

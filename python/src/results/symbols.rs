@@ -4,6 +4,7 @@ use kb_engine::{FoundSymbol, HitSymbol, SymbolKind, SymbolsResponse};
 use pyo3::prelude::*;
 
 use crate::results::sequence::{indexed, iterator};
+use crate::results::table::{shown, table};
 
 /// A definition in a program.
 #[pyclass(module = "kbfile", frozen, get_all)]
@@ -176,5 +177,25 @@ impl Symbols {
 
     fn __repr__(&self) -> String {
         format!("Symbols({} of {})", self.symbols.len(), self.total)
+    }
+
+    /// The symbols as a pandas.DataFrame, a row each. Needs pandas.
+    fn to_pandas<'py>(slf: &Bound<'py, Symbols>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "symbol_columns", "columns_to_pandas")
+    }
+
+    /// The symbols as a polars.DataFrame, a row each. Needs polars.
+    fn to_polars<'py>(slf: &Bound<'py, Symbols>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "symbol_columns", "columns_to_polars")
+    }
+
+    /// The symbols as a pyarrow.Table, a row each. Needs pyarrow.
+    fn to_arrow<'py>(slf: &Bound<'py, Symbols>) -> PyResult<Bound<'py, PyAny>> {
+        table(slf, "symbol_columns", "columns_to_arrow")
+    }
+
+    /// The table that a notebook shows.
+    fn _repr_html_<'py>(slf: &Bound<'py, Symbols>) -> PyResult<Bound<'py, PyAny>> {
+        shown(slf, "symbols_to_html")
     }
 }
