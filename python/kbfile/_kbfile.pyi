@@ -365,7 +365,8 @@ class Writer(Kb):
         Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
         row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
         chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
-        scale; `cut_numbers` of the report counts numbers beyond it.
+        scale; `cut_numbers` of the report counts numbers beyond it, and `recall` says what quantising leaves: a low one
+        is a UserWarning.
 
         `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
         vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.
@@ -1020,6 +1021,9 @@ class ImportReport:
     @property
     def cut_numbers(self) -> int:
         """Numbers beyond the scale of the column, which are stored as its ends."""
+    @property
+    def recall(self) -> float | None:
+        """Share of the ten nearest vectors, by the imported numbers, that the stored ones find; None for fewer than 200."""
 
 @final
 class IndexReport:

@@ -1,5 +1,6 @@
 //! [`Writer`]: a file that is being written.
 
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -9,7 +10,7 @@ use kb_engine::{
     Document, Error, Extraction, Hook, IndexOptions, KbWriter, Metric, NewVectors, SealOptions,
     SourceInfo, VectorCodec,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -198,6 +199,21 @@ fn codec(name: &str, vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Vect
         .transpose()
 }
 
+/// Warns where the stored numbers of an import find too few of the nearest vectors.
+fn warn_of_loss(py: Python<'_>, report: &kb_engine::ImportReport) -> PyResult<()> {
+    let low = kb_engine::ImportReport::LOW_RECALL;
+    let Some(recall) = report.recall.filter(|recall| *recall < low) else {
+        return Ok(());
+    };
+    let message = format!(
+        "the stored numbers find {:.0} % of the ten nearest vectors: a few dimensions are much larger than the others. \
+         Multiply all vectors and queries by one orthogonal matrix first, or leave codec=\"i4\" out",
+        recall * 100.0
+    );
+    let message = CString::new(message)?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
+}
+
 #[pymethods]
 impl Writer {
     /// How many documents the next commit changes.
@@ -349,7 +365,8 @@ impl Writer {
     /// Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
     /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
     /// chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
-    /// scale; `cut_numbers` of the report counts numbers beyond it.
+    /// scale; `cut_numbers` of the report counts numbers beyond it, and `recall` says what quantising leaves: a low one
+    /// is a UserWarning.
     ///
     /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
     /// vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.
@@ -399,7 +416,11 @@ impl Writer {
         // What an object of Python raised, in place of the end that it was to the engine.
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(raised) => Err(raised),
-            None => report.map(ImportReport::from),
+            None => {
+                let report = report?;
+                warn_of_loss(py, &report)?;
+                Ok(ImportReport::from(report))
+            }
         }
     }
 

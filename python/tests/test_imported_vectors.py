@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -196,3 +197,39 @@ print(kbfile.open(sys.argv[1]).search(vector=rows[4], vector_column="own")[0].do
 """
     done = python("-c", program, str(path))
     assert done.stdout.splitlines() == ["vectors: row 1 has 1 numbers, row 0 has 2", NAMES[4]], done.stderr
+
+
+def test_an_import_warns_of_what_quantising_loses(tmp_path: Path) -> None:
+    random = numpy.random.default_rng(7)
+    even = random.standard_normal((400, 32), dtype=numpy.float32)
+    one_large = even.copy()
+    one_large[:, 0] *= 40
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        for number in range(400):
+            writer.add(f"row {number}", path=f"{number:03}.txt")
+        report = writer.import_vectors("even", even, metric="dot")
+        assert report.recall is not None and report.recall > 0.95
+        with pytest.warns(UserWarning, match=r"the stored numbers find \d+ % of the ten nearest") as warned:
+            report = writer.import_vectors("large", one_large, metric="dot", codec="i4")
+        assert report.recall is not None and report.recall < 0.9
+        assert f"recall={report.recall:.3f}" in repr(report)
+        assert warned[0].filename == __file__
+        few = writer.import_vectors("few", even[:100], [f"{number:03}.txt" for number in range(100)])
+        assert few.recall is None and "recall=None" in repr(few)
+
+
+def test_importing_a_column_again_uses_its_space_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.kb"
+    random = numpy.random.default_rng(7)
+    with kbfile.open(path, "w") as writer:
+        for number in range(200):
+            writer.add(f"row {number}", path=f"{number:03}.txt")
+    sizes = []
+    with kbfile.open(path, "a") as writer:
+        for _ in range(4):
+            for _ in range(8):
+                writer.import_vectors("own", random.standard_normal((200, 512), dtype=numpy.float32), replace=True)
+            sizes.append(path.stat().st_size)
+            # What a commit replaces stays for two seconds, for those who read it.
+            time.sleep(2.1)
+    assert sizes[1:] == [sizes[1]] * 3, sizes

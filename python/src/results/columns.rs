@@ -86,6 +86,8 @@ pub(crate) struct ImportReport {
     replaced: u64,
     /// Numbers beyond the scale of the column, which are stored as its ends.
     cut_numbers: u64,
+    /// Share of the ten nearest vectors, by the imported numbers, that the stored ones find; None for fewer than 200.
+    recall: Option<f32>,
 }
 
 impl From<kb_engine::ImportReport> for ImportReport {
@@ -96,6 +98,7 @@ impl From<kb_engine::ImportReport> for ImportReport {
             dim: report.dim,
             replaced: report.replaced,
             cut_numbers: report.cut_numbers,
+            recall: report.recall,
         }
     }
 }
@@ -103,8 +106,12 @@ impl From<kb_engine::ImportReport> for ImportReport {
 #[pymethods]
 impl ImportReport {
     fn __repr__(&self) -> String {
+        let recall = match self.recall {
+            Some(recall) => format!("{recall:.3}"),
+            None => "None".to_owned(),
+        };
         format!(
-            "ImportReport(rows={}, chunks={}, dim={}, replaced={}, cut_numbers={})",
+            "ImportReport(rows={}, chunks={}, dim={}, replaced={}, cut_numbers={}, recall={recall})",
             self.rows, self.chunks, self.dim, self.replaced, self.cut_numbers
         )
     }
