@@ -77,7 +77,7 @@
 
 // Number of the interface of this header. It grows when something is added; a library takes programs compiled for its
 // number and for lower ones down to that of its soname.
-#define KB_ABI_VERSION 1
+#define KB_ABI_VERSION 2
 
 // What a call came to: `KB_OK`, or a number below 0 for each kind of error. A number is never given to another kind;
 // later versions add numbers, so treat those that you do not know as errors.
@@ -957,6 +957,20 @@ typedef struct {
     kb_progress_fn progress;
     // Handed to `progress`.
     void *progress_data;
+    // 1: hidden files and folders that git does not track are read too; -1: they are not; 0: as the file says for the
+    // folder, in a new one not. Those that git tracks are always read.
+    int32_t hidden;
+    // 1: symbolic links are followed; -1: they are not; 0: as the file says for the folder, in a new one not.
+    int32_t follow;
+    // Patterns as in .gitignore, relative to the folder: only files are read that match one, or that lie in a folder that
+    // does. NULL: as the file says for the folder. Not NULL and `include_len` 0: every file.
+    const kb_str *include;
+    // How many patterns `include` points to.
+    size_t include_len;
+    // Patterns as in .gitignore of files and folders that are not read; NULL and length 0 as for `include`.
+    const kb_str *exclude;
+    // How many patterns `exclude` points to.
+    size_t exclude_len;
 } kb_index_options;
 
 // Options of sealing. Zeros are defaults: begin with `KB_SEAL_OPTIONS_INIT`.

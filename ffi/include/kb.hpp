@@ -24,6 +24,7 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -158,6 +159,20 @@ public:
 
 private:
     std::vector<kb_str> raw_;
+};
+
+// The same, where no texts and an empty list of texts are different: no texts are NULL.
+class optional_strs {
+public:
+    explicit optional_strs(const std::optional<std::vector<std::string_view>>& texts)
+        : is_given_(texts.has_value()), texts_(texts.value_or(std::vector<std::string_view>{})) {}
+    const kb_str* data() const noexcept { return !is_given_ ? nullptr : texts_.size() > 0 ? texts_.data() : &none_; }
+    std::size_t size() const noexcept { return texts_.size(); }
+
+private:
+    bool is_given_;
+    strs texts_;
+    kb_str none_{};
 };
 
 template <class T> std::vector<std::string_view> views(const T* texts, std::size_t len) {
@@ -351,6 +366,10 @@ struct index_options {
     bool rebuild = false, force_hash = false, prune = false;
     std::int32_t include_secrets = 0, trigrams = 0;
     std::string_view root{};
+    // 1: yes; -1: no; 0: as the file says for the folder.
+    std::int32_t hidden = 0, follow = 0;
+    // Patterns as in .gitignore. Nothing: as the file says for the folder. An empty vector: every file.
+    std::optional<std::vector<std::string_view>> include{}, exclude{};
     progress_function progress{};
 };
 struct seal_options {
@@ -563,6 +582,10 @@ public:
         options.rebuild = from.rebuild, options.force_hash = from.force_hash, options.prune = from.prune;
         options.include_secrets = from.include_secrets, options.trigrams = from.trigrams;
         options.root = detail::optional(from.root);
+        const detail::optional_strs include(from.include), exclude(from.exclude);
+        options.hidden = from.hidden, options.follow = from.follow;
+        options.include = include.data(), options.include_len = include.size();
+        options.exclude = exclude.data(), options.exclude_len = exclude.size();
         options.progress = told.callback(), options.progress_data = told.data();
         detail::owner<kb_report, kb_report_free> result;
         detail::checked(told, [&](auto err) {

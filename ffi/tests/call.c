@@ -172,7 +172,7 @@ static const struct {
     {"commit", "", "committed"},
     {"import_vectors", "\"name\":\"own\",\"rows\":[{\"document\":\"new.md\",\"chunk\":0,\"vector\":[0.6,-0.8]}]", "rows"},
     {"remove", "\"document\":\"new.md\"", NULL},
-    {"index", "\"paths\":\"%s\"", "added"},
+    {"index", "\"paths\":\"%s\",\"hidden\":true,\"follow\":false,\"include\":\"*.md\",\"exclude\":[]", "added"},
     {"seal", "\"vectors\":\"i4\"", "content_root"},
 };
 
@@ -337,6 +337,8 @@ static void a_vector_is_imported_and_searched_by(void) {
     json *imported = answer("{\"call\":\"import_vectors\",\"name\":\"own\",\"model\":\"mine\",\"default\":true,"
                             "\"rows\":[[1,0.1],{\"document\":\"b.md\",\"lines\":[1,3],\"vector\":[0.1,1]}]}");
     CHECK_NUMBER(2, (uint64_t)json_number(json_get(imported, "rows")));
+    /* Too few vectors to measure it. */
+    CHECK(json_is_null(json_get(imported, "recall")));
     json_free(imported);
     REFUSED("{\"call\":\"import_vectors\",\"name\":\"own\",\"rows\":[[1,0]]}");
     REFUSED("{\"call\":\"import_vectors\",\"name\":\"other\",\"rows\":[[1,0],[1]]}");

@@ -288,6 +288,16 @@ static void each_text(kb_str wrong, bool also_paths) {
     index.root = wrong;
     kb_str folder = KB_STR("/nowhere");
     NO_RESULT("root", report, kb_writer_index(writer, &folder, 1, &index, &report, &err));
+    index.root = (kb_str){0};
+    index.include = &wrong;
+    index.include_len = 1;
+    NO_RESULT("include", report, kb_writer_index(writer, &folder, 1, &index, &report, &err));
+    index.include = NULL;
+    NO_RESULT("include", report, kb_writer_index(writer, &folder, 1, &index, &report, &err));
+    index.include_len = 0;
+    index.exclude = &wrong;
+    index.exclude_len = 1;
+    NO_RESULT("exclude", report, kb_writer_index(writer, &folder, 1, &index, &report, &err));
     if (also_paths) {
         kb *other;
         kb_writer *another;

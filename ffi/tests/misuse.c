@@ -77,6 +77,14 @@ static void numbers_that_are_none_of_their_enum_are_refused(void) {
         index.trigrams = 0;
         index.include_secrets = wrong[at] == -1 ? 2 : wrong[at];
         CHECK_STATUS(KB_INVALID_ARGUMENT, kb_writer_index(writer, &path, 1, &index, &report, &err));
+        index.include_secrets = 0;
+        index.hidden = wrong[at] == -1 ? 2 : wrong[at];
+        CHECK_STATUS(KB_INVALID_ARGUMENT, kb_writer_index(writer, &path, 1, &index, &report, &err));
+        CHECK(strncmp(last_message, "hidden:", 7) == 0);
+        index.hidden = 0;
+        index.follow = wrong[at] == -1 ? 2 : wrong[at];
+        CHECK_STATUS(KB_INVALID_ARGUMENT, kb_writer_index(writer, &path, 1, &index, &report, &err));
+        CHECK(strncmp(last_message, "follow:", 7) == 0);
         kb_seal_options seal = KB_SEAL_OPTIONS_INIT;
         seal.vectors = wrong[at];
         CHECK_STATUS(KB_INVALID_ARGUMENT, kb_writer_seal(writer, &seal, &report, &err));

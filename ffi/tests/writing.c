@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static kb_writer *writer;
 static kb *file;
@@ -269,6 +270,52 @@ static void a_folder_is_indexed_and_what_changed_is_told(void) {
     close_writer(&writer);
 }
 
+/* Indexes the folder; how many documents the file has then. */
+static uint64_t documents_after(const kb_index_options *options) {
+    kb_report *report = NULL;
+    kb_str path = temp("chosen");
+    CHECK_STATUS(KB_OK, kb_writer_index(writer, &path, 1, options, &report, &err));
+    kb_report_view view = numbers_of(report);
+    kb_report_free(&report);
+    return view.documents;
+}
+
+static void which_files_are_read_is_chosen_and_remembered(void) {
+    make_folder(temp_path("chosen"));
+    make_folder(temp_path("chosen/.hidden"));
+    write_file(temp_path("chosen/a.md"), "# A\n\nOne word.\n", 15);
+    write_file(temp_path("chosen/b.txt"), "Two words.\n", 11);
+    write_file(temp_path("chosen/.hidden/c.md"), "# C\n\nOne word.\n", 15);
+    write_file(temp_path("outside.md"), "# O\n\nOne word.\n", 15);
+    CHECK(symlink("../outside.md", temp_path("chosen/link.md")) == 0);
+    writer = writer_of(temp_path("a.kb"));
+    CHECK_NUMBER(2, documents_after(NULL));
+    kb_index_options options = KB_INDEX_OPTIONS_INIT;
+    options.hidden = 1;
+    CHECK_NUMBER(3, documents_after(&options));
+    options.hidden = 0;
+    options.follow = 1;
+    CHECK_NUMBER(4, documents_after(&options));
+    const kb_str markdown = KB_STR("*.md"), hidden = KB_STR(".hidden/");
+    options.follow = 0;
+    options.include = &markdown;
+    options.include_len = 1;
+    CHECK_NUMBER(3, documents_after(&options));
+    options.exclude = &hidden;
+    options.exclude_len = 1;
+    CHECK_NUMBER(2, documents_after(&options));
+    /* All of them are remembered. */
+    CHECK_NUMBER(2, documents_after(NULL));
+    /* No patterns: every file. */
+    options.include_len = 0;
+    options.exclude_len = 0;
+    CHECK_NUMBER(4, documents_after(&options));
+    options.hidden = -1;
+    options.follow = -1;
+    CHECK_NUMBER(2, documents_after(&options));
+    close_writer(&writer);
+}
+
 /* Indexes a folder with one office document; how many came in, how many were left out. */
 static kb_report_view index_office(const kb_writer_options *how, const char *name) {
     kb_report *report = NULL;
@@ -495,6 +542,7 @@ static const test_case TESTS[] = {
     TEST(documents_are_removed_tagged_and_forgotten),
     TEST(modes_of_writers_make_change_and_replace),
     TEST(a_folder_is_indexed_and_what_changed_is_told),
+    TEST(which_files_are_read_is_chosen_and_remembered),
     TEST(office_documents_need_a_worker_or_trust),
     TEST(a_file_is_sealed_in_place_and_to_an_output),
     TEST(what_a_refused_seal_has_committed_stays),

@@ -327,14 +327,26 @@ class Writer(Kb):
         max_file_bytes: int = 16777216,
         vectors: Literal["i8", "i4"] | None = None,
         min_recall: float | None = None,
+        hidden: bool | None = None,
+        follow: bool | None = None,
+        include: OneOrMany | None = None,
+        exclude: OneOrMany | None = None,
     ) -> IndexReport:
         """Reads folders and files into the file: what changed since the last run, and nothing else. A commit of its own,
-        which also has what waited; readers see it when it is whole.
+        which also has what waited; readers see it when it is whole. Ctrl-C leaves the file as it was.
 
-        `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
-        every file anew and loses imported vectors (`lost_columns` of the report), `force_hash` compares contents where size and time are the same, `prune` removes the documents
-        of folders that are gone, `root` says which root of the file the folder is. `min_recall`, 0.5 to 1, is the share of the ten nearest chunks
-        that searches by meaning shall find; 0 takes an earlier one back. Ctrl-C leaves the file as it was.
+        `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. Files of more than
+        `max_file_bytes` are skipped. `rebuild` reads every file anew and loses imported vectors (`lost_columns` of the report).
+        `force_hash` compares contents where size and time are the same. `prune` removes the documents of folders that are gone.
+        `root` says which root of the file the folder is. `vectors` is how a new file or a rebuild stores vectors: "i8", or "i4"
+        for half the size.
+
+        The file remembers each of the following. None keeps what it has; False, an empty list or 0 take it back. `include` and
+        `exclude` are patterns as in .gitignore, relative to each folder: files are read that match `include`, or that lie in a
+        folder that does, and that `exclude` does not match. `hidden=True` also reads hidden files that git does not track.
+        `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or credentials.
+        `trigrams=False` stores nothing that makes `search_regex` fast, and takes effect on what is written from then on.
+        `min_recall`, 0.5 to 1, is the share of the ten nearest chunks that searches by meaning find.
         """
     def remove(self, name: str) -> str:
         """Removes a document with the next commit, and returns its path."""

@@ -282,13 +282,21 @@ impl Writer {
     }
 
     /// Reads folders and files into the file: what changed since the last run, and nothing else. A commit of its own,
-    /// which also has what waited; readers see it when it is whole.
+    /// which also has what waited; readers see it when it is whole. Ctrl-C leaves the file as it was.
     ///
-    /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. `rebuild` reads
-    /// every file anew and loses imported vectors (`lost_columns` of the report), `force_hash` compares contents where size and time are the same, `prune` removes the documents
-    /// of folders that are gone, `root` says which root of the file the folder is. `min_recall`, 0.5 to 1, is the share of the ten nearest chunks
-    /// that searches by meaning shall find; 0 takes an earlier one back. Ctrl-C leaves the file as it was.
-    #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None))]
+    /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. Files of more than
+    /// `max_file_bytes` are skipped. `rebuild` reads every file anew and loses imported vectors (`lost_columns` of the report).
+    /// `force_hash` compares contents where size and time are the same. `prune` removes the documents of folders that are gone.
+    /// `root` says which root of the file the folder is. `vectors` is how a new file or a rebuild stores vectors: "i8", or "i4"
+    /// for half the size.
+    ///
+    /// The file remembers each of the following. None keeps what it has; False, an empty list or 0 take it back. `include` and
+    /// `exclude` are patterns as in .gitignore, relative to each folder: files are read that match `include`, or that lie in a
+    /// folder that does, and that `exclude` does not match. `hidden=True` also reads hidden files that git does not track.
+    /// `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or credentials.
+    /// `trigrams=False` stores nothing that makes `search_regex` fast, and takes effect on what is written from then on.
+    /// `min_recall`, 0.5 to 1, is the share of the ten nearest chunks that searches by meaning find.
+    #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None, hidden = None, follow = None, include = None, exclude = None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "the options of the engine, by keyword"
@@ -307,6 +315,10 @@ impl Writer {
         max_file_bytes: u64,
         vectors: Option<&Bound<'_, PyAny>>,
         min_recall: Option<f32>,
+        hidden: Option<bool>,
+        follow: Option<bool>,
+        include: Option<&Bound<'_, PyAny>>,
+        exclude: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<IndexReport> {
         let py = paths.py();
         if paths.is_empty() {
@@ -322,7 +334,11 @@ impl Writer {
             .force_hash(force_hash)
             .prune(prune)
             .root(root)
-            .vectors(codec("vectors", vectors)?);
+            .vectors(codec("vectors", vectors)?)
+            .hidden(hidden)
+            .follow(follow)
+            .include(include.map(|it| words("include", it)).transpose()?)
+            .exclude(exclude.map(|it| words("exclude", it)).transpose()?);
         options.include_secrets = include_secrets;
         options.trigrams = trigrams;
         options.min_recall = min_recall;

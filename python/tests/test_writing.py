@@ -276,3 +276,29 @@ def test_ctrl_c_ends_many_searches(path: Path) -> None:
         sys.setprofile(None)
     assert ("c_exception", "search_many") in ends
     timer.join()
+
+
+def test_which_files_are_read_is_chosen_and_remembered(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    for name in ("a.md", "b.txt", ".hidden/c.md", "drafts/d.md"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(f"# {name}\n\nA word.\n")
+    outside = tmp_path / "e.md"
+    outside.write_text("# E\n\nA word.\n")
+    (folder / "link.md").symlink_to(outside)
+
+    def paths(**options: Any) -> set[str]:
+        with kbfile.open(tmp_path / "a.kb", "a") as writer:
+            writer.index(folder, **options)
+            return {document.path for document in writer}
+
+    assert paths() == {"a.md", "b.txt", "drafts/d.md"}
+    assert paths(hidden=True, follow=True) == {"a.md", "b.txt", "drafts/d.md", ".hidden/c.md", "link.md"}
+    assert paths(include="*.md", exclude=["drafts/"]) == {"a.md", ".hidden/c.md", "link.md"}
+    # The file remembers all four.
+    (folder / "drafts" / "f.md").write_text("# F\n\nA word.\n")
+    assert paths() == {"a.md", ".hidden/c.md", "link.md"}
+    assert paths(include=(), hidden=False) == {"a.md", "b.txt", "link.md"}
+    assert paths(exclude=[], follow=False) == {"a.md", "b.txt", "drafts/d.md", "drafts/f.md"}
+    with pytest.raises(TypeError, match="include takes a str or an iterable of str, not int"):
+        paths(include=7)

@@ -144,6 +144,22 @@ pub(crate) unsafe fn texts<'a>(
     texts.collect()
 }
 
+/// Several texts that may be left out; `None` for NULL with length 0.
+///
+/// # Safety
+/// As for `texts`.
+pub(crate) unsafe fn optional_texts<'a>(
+    data: *const kb_str,
+    len: usize,
+    argument: &str,
+) -> Result<Option<Vec<&'a str>>, Fault> {
+    if data.is_null() && len == 0 {
+        return Ok(None);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { texts(data, len, argument) }.map(Some)
+}
+
 /// A text that the library made, with the range of lines or the JSON that it is. The caller owns it: `kb_text_free`.
 #[allow(non_camel_case_types)]
 pub struct kb_text {

@@ -39,6 +39,18 @@ impl Arguments {
         text.ok_or_else(|| Fault::argument(name, "it is missing"))
     }
 
+    /// One text or several; `None`: they are not said.
+    #[cfg(feature = "write")]
+    pub(crate) fn optional_texts(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<Vec<String>>, Fault> {
+        if self.fields.get(name).is_none_or(Value::is_null) {
+            return Ok(None);
+        }
+        self.texts(name).map(Some)
+    }
+
     /// One text or several.
     pub(crate) fn texts(&mut self, name: &'static str) -> Result<Vec<String>, Fault> {
         let items = match self.take(name) {

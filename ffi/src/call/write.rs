@@ -46,6 +46,10 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
             "root",
             "vectors",
             "min_recall",
+            "hidden",
+            "follow",
+            "include",
+            "exclude",
         ],
         index,
     ),
@@ -137,7 +141,11 @@ fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Res
         .force_hash(arguments.flag("force_hash")?)
         .prune(arguments.flag("prune")?)
         .root(arguments.text("root")?)
-        .vectors(codec(arguments)?);
+        .vectors(codec(arguments)?)
+        .hidden(arguments.choice("hidden")?)
+        .follow(arguments.choice("follow")?)
+        .include(arguments.optional_texts("include")?)
+        .exclude(arguments.optional_texts("exclude")?);
     if let Some(bytes) = arguments.number("max_file_bytes")? {
         options = options.max_file_bytes(bytes);
     }

@@ -15,7 +15,7 @@ use crate::reader::open::kb;
 
 /// Number of the interface of this header. It grows when something is added; a library takes programs compiled for its
 /// number and for lower ones down to that of its soname.
-pub const KB_ABI_VERSION: u32 = 1;
+pub const KB_ABI_VERSION: u32 = 2;
 
 /// What a build of the library can have, as bits.
 #[repr(i32)]

@@ -6,7 +6,7 @@ use crate::base::fault::Fault;
 use crate::base::progress::Listener;
 use crate::writer::document::NewDocument;
 use crate::writer::numbers::kb_report_view;
-use crate::writer::options::{kb_index_options, kb_seal_options, kb_writer_options};
+use crate::writer::options::{IndexTexts, kb_index_options, kb_seal_options, kb_writer_options};
 
 /// A writer that no build has.
 #[derive(Debug)]
@@ -66,7 +66,7 @@ impl Writer {
         &self,
         _: &[PathBuf],
         _: &kb_index_options,
-        _: Option<&str>,
+        _: &IndexTexts<'_>,
         _: &Listener,
     ) -> Result<Report, Fault> {
         match *self {}

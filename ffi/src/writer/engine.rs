@@ -15,7 +15,7 @@ use crate::base::progress::Listener;
 use crate::base::str::kb_str;
 use crate::writer::document::NewDocument;
 use crate::writer::numbers::kb_report_view;
-use crate::writer::options::{kb_index_options, kb_seal_options, kb_writer_options};
+use crate::writer::options::{IndexTexts, kb_index_options, kb_seal_options, kb_writer_options};
 
 /// A writer of the engine, used by one call at a time.
 #[derive(Debug)]
@@ -228,16 +228,21 @@ impl Writer {
         &self,
         paths: &[PathBuf],
         given: &kb_index_options,
-        root: Option<&str>,
+        texts: &IndexTexts<'_>,
         listener: &Listener,
     ) -> Result<Report, Fault> {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect();
         let mut options = IndexOptions::new()
             .threads(usize::try_from(given.threads).unwrap_or(usize::MAX))
             .rebuild(given.rebuild != 0)
             .force_hash(given.force_hash != 0)
             .prune(given.prune != 0)
-            .root(root.map(str::to_owned))
-            .vectors(codec(given.vectors)?);
+            .root(texts.root.map(str::to_owned))
+            .vectors(codec(given.vectors)?)
+            .hidden(choice("hidden", given.hidden)?)
+            .follow(choice("follow", given.follow)?)
+            .include(texts.include.as_deref().map(owned))
+            .exclude(texts.exclude.as_deref().map(owned));
         if given.max_file_bytes > 0 {
             options = options.max_file_bytes(given.max_file_bytes);
         }

@@ -10,7 +10,7 @@ use crate::base::status::kb_status;
 use crate::base::str::kb_str;
 use crate::base::{handle, options, text};
 use crate::writer::open::kb_writer;
-use crate::writer::options::{kb_index_options, kb_seal_options};
+use crate::writer::options::{IndexTexts, kb_index_options, kb_seal_options};
 use crate::writer::report::kb_report;
 
 /// Reads folders and files: what changed since the last run, and nothing else. A commit of its own, which also has what
@@ -42,12 +42,16 @@ pub unsafe extern "C" fn kb_writer_index(
                     return Err(Fault::argument("paths", "there is none"));
                 }
                 let options = options::read(options, "options")?;
-                let root = text::optional(options.root, "root")?;
+                let texts = IndexTexts {
+                    root: text::optional(options.root, "root")?,
+                    include: text::optional_texts(options.include, options.include_len, "include")?,
+                    exclude: text::optional_texts(options.exclude, options.exclude_len, "exclude")?,
+                };
                 let listener = Listener {
                     callback: options.progress,
                     data: options.progress_data,
                 };
-                writer.index(&paths, &options, root, &listener)
+                writer.index(&paths, &options, &texts, &listener)
             })
         })
     }

@@ -85,11 +85,37 @@ pub struct kb_index_options {
     pub progress: kb_progress_fn,
     /// Handed to `progress`.
     pub progress_data: *mut c_void,
+    /// 1: hidden files and folders that git does not track are read too; -1: they are not; 0: as the file says for the
+    /// folder, in a new one not. Those that git tracks are always read.
+    pub hidden: i32,
+    /// 1: symbolic links are followed; -1: they are not; 0: as the file says for the folder, in a new one not.
+    pub follow: i32,
+    /// Patterns as in .gitignore, relative to the folder: only files are read that match one, or that lie in a folder that
+    /// does. NULL: as the file says for the folder. Not NULL and `include_len` 0: every file.
+    pub include: *const kb_str,
+    /// How many patterns `include` points to.
+    pub include_len: usize,
+    /// Patterns as in .gitignore of files and folders that are not read; NULL and length 0 as for `include`.
+    pub exclude: *const kb_str,
+    /// How many patterns `exclude` points to.
+    pub exclude_len: usize,
 }
 
 // SAFETY: `repr(C)`, it begins with its size, and all else is numbers and pointers.
 unsafe impl BySize for kb_index_options {
     const NAME: &str = "kb_index_options";
+}
+
+/// The texts among the options of an index run.
+#[derive(Debug)]
+#[cfg_attr(
+    not(feature = "write"),
+    expect(dead_code, reason = "only a writer reads them")
+)]
+pub(crate) struct IndexTexts<'a> {
+    pub(crate) root: Option<&'a str>,
+    pub(crate) include: Option<Vec<&'a str>>,
+    pub(crate) exclude: Option<Vec<&'a str>>,
 }
 
 /// Options of sealing. Zeros are defaults: begin with `KB_SEAL_OPTIONS_INIT`.
