@@ -128,8 +128,7 @@ pub use kb::{
     search_files_symbols, search_files_with,
 };
 pub use paging::{
-    ANSWER_LIMIT_BYTES, CLIENT_STATE_LIMIT_BYTES, Cursor, ListScope, PageOptions, Paged,
-    TOKEN_BYTES, TOKENS_LIMIT,
+    ANSWER_LIMIT_BYTES, Cursor, ListScope, PageOptions, Paged, TOKEN_BYTES, TOKENS_LIMIT,
 };
 pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;

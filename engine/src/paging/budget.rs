@@ -24,8 +24,6 @@ pub(crate) struct Budget {
     is_full: bool,
     /// Items so far.
     items: u64,
-    /// For the cursor.
-    client_state: Vec<u8>,
 }
 
 impl Budget {
@@ -46,7 +44,6 @@ impl Budget {
             max_held_bytes: ANSWER_LIMIT_BYTES,
             is_full: false,
             items: 0,
-            client_state: page.client_state.clone(),
         }
     }
 
@@ -107,7 +104,7 @@ impl Budget {
 
     /// The cursor of a result that continues at `next`.
     pub(crate) fn cursor(&self, scope: &CursorScope, next: Option<u64>) -> Option<Cursor> {
-        next.map(|offset| scope.cursor(offset, &self.client_state))
+        next.map(|offset| scope.cursor(offset))
     }
 
     /// The items that were taken; the result continues at `next`, if it does.
@@ -281,7 +278,6 @@ pub(crate) fn skip<I: IntoIterator>(items: I, start: u64) -> impl Iterator<Item 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paging::cursor::CLIENT_STATE_LIMIT_BYTES;
     use crate::paging::options::TOKENS_LIMIT;
 
     fn scope() -> CursorScope {
@@ -319,20 +315,5 @@ mod tests {
         assert!(budget.take(4) && !budget.take(1) && !budget.is_full());
         let mut list = Budget::of_list(&PageOptions::default());
         assert!(list.take(ANSWER_LIMIT_BYTES) && list.take(ANSWER_LIMIT_BYTES));
-    }
-
-    #[test]
-    fn client_state_comes_back_and_has_a_limit() {
-        let longest = [0xff; CLIENT_STATE_LIMIT_BYTES];
-        for state in [&b""[..], b"mode=title", &longest] {
-            let page = at_most(1).client_state(state);
-            page.validate().unwrap();
-            let cursor = Budget::of_texts(&page).cursor(&scope(), Some(5)).unwrap();
-            assert_eq!(cursor.client_state().unwrap(), state);
-            let page = PageOptions::default().cursor(cursor);
-            assert_eq!(scope().start(&page).unwrap(), 5);
-        }
-        let page = at_most(1).client_state([1; CLIENT_STATE_LIMIT_BYTES + 1]);
-        assert_eq!(page.validate().unwrap_err().code(), "INVALID_ARGUMENT");
     }
 }

@@ -7,10 +7,9 @@
 //! | 4 | hash of their generations |
 //! | 6 | hash of the call and its arguments |
 //! | 1 + n | n, and the offset in n bytes, little-endian, without leading zeros; n is 1 to 8 |
-//! | the rest | client state, at most [`CLIENT_STATE_LIMIT_BYTES`] |
 //!
 //! The hashes tell an honest caller that something else was asked or the file changed; they keep nobody
-//! out, for anybody can compute them. 44 bytes are 59 characters.
+//! out, for anybody can compute them. 24 bytes are 32 characters.
 
 use std::fmt;
 
@@ -22,16 +21,13 @@ use crate::error::{Error, Result};
 /// Version of the wire form; 1 was base64url over JSON.
 const VERSION: u8 = 2;
 
-/// Longest [`PageOptions::client_state`](crate::PageOptions::client_state), in bytes.
-pub const CLIENT_STATE_LIMIT_BYTES: usize = 20;
-
 /// Bytes before the offset.
 const HEAD_BYTES: usize = 15;
 
 /// Longest cursor, in characters: base64 has four for three bytes.
-const CURSOR_LIMIT_CHARS: usize = (HEAD_BYTES + 9 + CLIENT_STATE_LIMIT_BYTES).div_ceil(3) * 4;
+const CURSOR_LIMIT_CHARS: usize = (HEAD_BYTES + 9).div_ceil(3) * 4;
 
-/// Where a truncated result continues, in at most 60 characters. Opaque text: pass it on as it is. It is
+/// Where a truncated result continues, in at most 32 characters. Opaque text: pass it on as it is. It is
 /// valid for the same call with the same arguments (the budget may differ), until the content of the file
 /// changes.
 ///
@@ -50,23 +46,12 @@ pub(super) struct CursorState {
     pub(super) fingerprint: [u8; 6],
     /// Where the result continues, from 1.
     pub(super) offset: u64,
-    /// What the caller put into it.
-    pub(super) client_state: Vec<u8>,
 }
 
 impl Cursor {
     /// The text to pass on.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-
-    /// The [`PageOptions::client_state`](crate::PageOptions::client_state) of the call that returned this
-    /// cursor; empty when it had none. It is not authenticated: whoever sends a cursor can have changed it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidCursor`] when this is no cursor.
-    pub fn client_state(&self) -> Result<Vec<u8>> {
-        Ok(self.decode()?.client_state)
     }
 
     /// How much of the result was returned up to here: items of a list, or bytes of a text. Of pages and chunks,
@@ -88,7 +73,6 @@ impl Cursor {
         bytes.extend(state.fingerprint);
         bytes.push(u8::try_from(len).unwrap_or(u8::MAX));
         bytes.extend(offset.iter().take(len));
-        bytes.extend(&state.client_state);
         Cursor(URL_SAFE_NO_PAD.encode(bytes))
     }
 
@@ -107,19 +91,16 @@ impl Cursor {
         let (files, rest) = rest.split_first_chunk()?;
         let (generations, rest) = rest.split_first_chunk()?;
         let (fingerprint, rest) = rest.split_first_chunk()?;
-        let (len, rest) = rest.split_first()?;
-        let (digits, client_state) = rest.split_at_checked(usize::from(*len))?;
+        let (len, digits) = rest.split_first()?;
         let mut offset = [0; 8];
         offset.get_mut(..digits.len())?.copy_from_slice(digits);
         let is_shortest = digits.last().is_some_and(|last| *last != 0);
-        let is_valid =
-            *version == VERSION && is_shortest && client_state.len() <= CLIENT_STATE_LIMIT_BYTES;
+        let is_valid = *version == VERSION && is_shortest && digits.len() == usize::from(*len);
         is_valid.then(|| CursorState {
             files: *files,
             generations: *generations,
             fingerprint: *fingerprint,
             offset: u64::from_le_bytes(offset),
-            client_state: client_state.to_vec(),
         })
     }
 }

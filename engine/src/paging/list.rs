@@ -42,8 +42,8 @@ impl ListScope {
         self.0.start(page)
     }
 
-    /// The cursor of a page that ends before `position`, with what the caller wants to remember of the call.
-    pub fn cursor(&self, position: u64, client_state: &[u8]) -> Cursor {
-        self.0.cursor(position, client_state)
+    /// The cursor of a page that ends before `position`.
+    pub fn cursor(&self, position: u64) -> Cursor {
+        self.0.cursor(position)
     }
 }

@@ -11,7 +11,7 @@ mod paged;
 mod scope;
 
 pub(crate) use budget::{Budget, TextParts, TextPosition, fill, fill_texts, line_cut, skip};
-pub use cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
+pub use cursor::Cursor;
 pub use list::ListScope;
 pub use options::{PageOptions, TOKENS_LIMIT};
 pub use paged::Paged;

@@ -1,7 +1,7 @@
 //! [`PageOptions`]: what a caller asks of one call.
 
 use crate::error::{Error, Result};
-use crate::paging::cursor::{CLIENT_STATE_LIMIT_BYTES, Cursor};
+use crate::paging::cursor::Cursor;
 
 /// Most tokens that a call may be limited to.
 pub const TOKENS_LIMIT: u32 = 1_000_000;
@@ -24,9 +24,6 @@ pub struct PageOptions {
     pub max_tokens: Option<u32>,
     /// Where to continue: the cursor of an earlier result of the same call with the same arguments.
     pub cursor: Option<Cursor>,
-    /// Bytes of the caller that the next cursor carries, at most [`CLIENT_STATE_LIMIT_BYTES`];
-    /// [`Cursor::client_state`] returns them.
-    pub client_state: Vec<u8>,
 }
 
 impl PageOptions {
@@ -44,23 +41,9 @@ impl PageOptions {
         self
     }
 
-    /// Puts bytes of the caller into the next cursor.
-    #[must_use]
-    pub fn client_state(mut self, client_state: impl Into<Vec<u8>>) -> PageOptions {
-        self.client_state = client_state.into();
-        self
-    }
-
     /// # Errors
-    /// [`Error::InvalidArgument`] when the budget or the length of the client state is out of range.
+    /// [`Error::InvalidArgument`] when the budget is out of range.
     pub(crate) fn validate(&self) -> Result<()> {
-        let state_bytes = self.client_state.len();
-        if state_bytes > CLIENT_STATE_LIMIT_BYTES {
-            return Err(Error::InvalidArgument {
-                argument: "client_state",
-                reason: format!("{state_bytes} bytes; at most {CLIENT_STATE_LIMIT_BYTES}"),
-            });
-        }
         match self.max_tokens {
             Some(tokens) if tokens == 0 || tokens > TOKENS_LIMIT => Err(Error::InvalidArgument {
                 argument: "max_tokens",

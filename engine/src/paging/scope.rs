@@ -71,13 +71,12 @@ impl CursorScope {
     }
 
     /// The cursor of a result that was returned up to `offset`.
-    pub(super) fn cursor(&self, offset: u64, client_state: &[u8]) -> Cursor {
+    pub(super) fn cursor(&self, offset: u64) -> Cursor {
         Cursor::encode(&CursorState {
             files: self.files,
             generations: self.generations,
             fingerprint: self.fingerprint,
             offset,
-            client_state: client_state.to_vec(),
         })
     }
 
@@ -100,7 +99,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::paging::cursor::CLIENT_STATE_LIMIT_BYTES;
 
     fn scope(generation: u64, argument: &str) -> CursorScope {
         CursorScope::new("search", &[([7; 16], generation)], [argument])
@@ -113,7 +111,7 @@ mod tests {
     #[test]
     fn a_cursor_is_valid_for_its_own_call_only() {
         let here = scope(3, "walrus");
-        let page = continued(here.cursor(12, b""));
+        let page = continued(here.cursor(12));
         assert_eq!(here.start(&page).unwrap(), 12);
         assert_eq!(here.start(&PageOptions::default()).unwrap(), 0);
         let code = |scope: CursorScope| scope.start(&page).unwrap_err().code();
@@ -129,7 +127,7 @@ mod tests {
     fn several_files_together_have_one_identity_and_generation() {
         let files = [([1; 16], 5), ([2; 16], 6)];
         let both = CursorScope::new("search", &files, ["walrus"]);
-        let page = continued(both.cursor(1, b""));
+        let page = continued(both.cursor(1));
         assert_eq!(both.start(&page).unwrap(), 1);
         let code = |files: [([u8; 16], u64); 2]| {
             let scope = CursorScope::new("search", &files, ["walrus"]);
@@ -148,32 +146,30 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_returns_its_offset_and_the_state_of_the_client() {
+    fn a_cursor_returns_its_offset() {
         for offset in [1, 255, 256, u64::MAX] {
-            let cursor = scope(3, "walrus").cursor(offset, b"state");
+            let cursor = scope(3, "walrus").cursor(offset);
             assert_eq!(cursor.offset().unwrap(), offset);
-            assert_eq!(cursor.client_state().unwrap(), b"state");
             assert_eq!(Cursor::from(cursor.to_string()), cursor);
         }
         for text in ["", "!", "e30"] {
-            let code = Cursor::from(text).client_state().unwrap_err().code();
+            let code = Cursor::from(text).offset().unwrap_err().code();
             assert_eq!(code, "INVALID_CONTINUATION_TOKEN");
         }
     }
 
     #[test]
-    fn the_longest_cursor_has_60_characters() {
-        let state = [7; CLIENT_STATE_LIMIT_BYTES];
-        let longest = scope(3, "walrus").cursor(u64::MAX, &state);
-        assert_eq!(longest.as_str().len(), 59);
-        assert_eq!(longest.client_state().unwrap(), state);
-        let usual = scope(3, "walrus").cursor(5, b"");
+    fn the_longest_cursor_has_32_characters() {
+        let longest = scope(3, "walrus").cursor(u64::MAX);
+        assert_eq!(longest.as_str().len(), 32);
+        assert_eq!(longest.offset().unwrap(), u64::MAX);
+        let usual = scope(3, "walrus").cursor(5);
         assert_eq!(usual.as_str().len(), 23);
     }
 
     #[test]
     fn an_offset_has_one_form() {
-        let cursor = scope(3, "walrus").cursor(5, b"");
+        let cursor = scope(3, "walrus").cursor(5);
         let bytes = URL_SAFE_NO_PAD.decode(cursor.as_str()).unwrap();
         let head = &bytes[..15];
         for offset in [
@@ -214,7 +210,7 @@ mod tests {
             flip in 1..=u8::MAX,
         ) {
             let here = scope(3, "walrus");
-            let mut bytes = URL_SAFE_NO_PAD.decode(here.cursor(offset, b"").as_str()).unwrap();
+            let mut bytes = URL_SAFE_NO_PAD.decode(here.cursor(offset).as_str()).unwrap();
             let place = place.index(bytes.len());
             bytes[place] ^= flip;
             let changed = here.start(&continued(URL_SAFE_NO_PAD.encode(&bytes).into()));

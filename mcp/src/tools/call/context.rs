@@ -93,7 +93,7 @@ impl<'c> Context<'c> {
         end: usize,
     ) -> Option<Cursor> {
         (end < count).then(|| {
-            let cursor = scope.cursor(end as u64, &[]);
+            let cursor = scope.cursor(end as u64);
             Cursor::from(self.first.token(&cursor, ("offset", end as u64)))
         })
     }
