@@ -55,8 +55,9 @@ pub struct Hit {
     /// A name that [`Kb::section_text`](crate::Kb::section_text) finds it by: the titles with ` > `
     /// between, after the number where other sections have the same titles.
     pub section_name: String,
-    /// The symbol of a program that the section is; with filters of symbols the first one in the text that passes
-    /// them. `None` outside of symbols.
+    /// The symbol that the passage is: with filters of symbols one that passes them, with
+    /// [`smart_context`](crate::Request::smart_context) the one that was shown whole. Else the symbol whose
+    /// section holds the snippet. `None` outside of symbols.
     pub symbol: Option<HitSymbol>,
     /// The page, sheet or slide that `text` lies in; `None` in a document without them.
     pub part: Option<PartAddress>,
