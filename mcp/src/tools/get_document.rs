@@ -291,6 +291,34 @@ mod tests {
     }
 
     #[test]
+    fn a_token_has_the_lines_of_the_first_call() {
+        let line = |n: u32| format!("line {n} of the log of the walrus\n");
+        let text: String = (1..400).map(line).collect();
+        let fixture = Fixture::new("log", &[("log.txt", &text)]);
+        let begin =
+            json!({"doc_handle": "log.txt", "start_line": 100, "end_line": 250, "max_tokens": 500});
+        let name = json!({"doc_handle": "log.txt:100-250", "max_tokens": 500});
+        for first in [begin, name] {
+            let mut read = fixture.answer("get_document", first).structured;
+            let mut body = read["body"].as_str().unwrap().to_owned();
+            while read["is_truncated"] == true {
+                let token = &read["continuation"]["token"];
+                let given = json!({"doc_handle": "log.txt", "continuation_token": token});
+                read = fixture.answer("get_document", given).structured;
+                body.push_str(read["body"].as_str().unwrap());
+            }
+            assert_eq!(body, (100..=250).map(line).collect::<String>());
+        }
+        // Lines that are given again count.
+        let given = json!({"doc_handle": "log.txt:5-250", "max_tokens": 500});
+        let first = fixture.answer("get_document", given).structured;
+        let token = &first["continuation"]["token"];
+        let given = json!({"doc_handle": "log.txt:7-9", "continuation_token": token});
+        let error = fixture.error("get_document", given);
+        assert_eq!(error.code, "INVALID_CONTINUATION_TOKEN");
+    }
+
+    #[test]
     fn a_name_with_lines_reads_these_lines() {
         let fixture = Fixture::guides();
         let given = json!({"doc_handle": "guides/ropes.md:5-7"});

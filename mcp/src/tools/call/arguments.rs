@@ -337,7 +337,16 @@ impl Arguments {
             let schema = schema.filter(|_| name != CONTINUATION);
             let schema = schema.ok_or_else(cursor::malformed)?;
             let value = coerce(&name, schema, value).map_err(|_| cursor::malformed())?;
-            self.values.entry(name).or_insert(value);
+            match self.values.get_mut(&name) {
+                // The document without the lines that the first call selected of it.
+                Some(given) if signature.document() == Some(&*name) => {
+                    if selects_lines_of(&value, given) {
+                        *given = value;
+                    }
+                }
+                Some(_) => {}
+                None => drop(self.values.insert(name, value)),
+            }
         }
         Ok(())
     }
@@ -375,6 +384,20 @@ impl Arguments {
         kept.map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }
+}
+
+/// Whether a name of a document is another one and lines of it, as `a.md:3-9`.
+fn selects_lines_of(name: &Value, document: &Value) -> bool {
+    let (Some(name), Some(document)) = (name.as_str(), document.as_str()) else {
+        return false;
+    };
+    let lines = name
+        .strip_prefix(document)
+        .and_then(|rest| rest.strip_prefix(':'));
+    lines.is_some_and(|lines| {
+        lines.starts_with(|first: char| first.is_ascii_digit())
+            && lines.chars().all(|c| c.is_ascii_digit() || c == '-')
+    })
 }
 
 /// A list of texts as one text.
