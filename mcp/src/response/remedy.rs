@@ -123,9 +123,7 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
     }),
     ("CONTINUATION_STALE", |_| text("Call again without it")),
     ("EMBEDDING_MODEL_UNAVAILABLE", |_| {
-        text(
-            "search with mode=keyword works; index_codebase on its folder, or any upload_document, embeds it again",
-        )
+        text("search with mode=keyword works; whoever runs this server can index its folder again")
     }),
     ("ROOT_VANISHED", |_| {
         text("Is it mounted? Nothing was changed")

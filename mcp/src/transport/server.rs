@@ -24,6 +24,8 @@ pub(super) struct Server {
     pub(super) commits: CommitWatcher,
     /// Capabilities, name, version and instructions, as `initialize` and `server/discover` send them.
     pub(super) info: ServerConfig,
+    /// The instructions for a client whose token may not write, which names no tool that it does not see.
+    reader_instructions: String,
     /// Which tools there are, and under which names.
     pub(super) offer: Offer,
     /// As advertised, sorted by name.
@@ -69,10 +71,21 @@ impl Server {
             indexes,
             executor: Executor::new(queue),
             info,
+            reader_instructions: definitions::instructions(false, &offer),
             offer,
             tools,
             shutdown: CancellationToken::new(),
         }))
+    }
+
+    /// What a client is told at first.
+    pub(super) fn info_for(&self, may_write: bool) -> ServerConfig {
+        let info = self.info.clone();
+        if may_write {
+            info
+        } else {
+            info.with_instructions(self.reader_instructions.clone())
+        }
     }
 
     /// Watches the files for commits until the server shuts down.

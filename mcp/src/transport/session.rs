@@ -70,6 +70,21 @@ impl Session {
         }
     }
 
+    /// What the client of a request is told at first: it depends on its token.
+    fn info_for(&self, cx: &RequestContext<RoleServer>) -> ServerConfig {
+        self.server
+            .info_for(may_write(self.requires_token, access(&cx.extensions)))
+    }
+
+    /// Who else may be given what names the tools: what depends on the token is not for others.
+    fn scope_of_tools(&self) -> CacheScope {
+        if self.requires_token {
+            CacheScope::Private
+        } else {
+            CacheScope::Public
+        }
+    }
+
     /// Runs a query of the content on the executor.
     async fn run_query<T: Send + 'static>(
         &self,
@@ -96,11 +111,24 @@ impl ServerHandler for Session {
         self.server.info.clone()
     }
 
-    async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        cx: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut result = self.negotiate_initialize(&request)?;
+        result.instructions = self.info_for(&cx).instructions;
+        cx.peer.set_peer_info(request);
+        Ok(result)
+    }
+
+    async fn discover(&self, cx: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info())
-            .with_ttl_ms(milliseconds(STATIC_TTL))
-            .with_cache_scope(CacheScope::Public))
+        Ok(
+            DiscoverResult::from_server_info(versions, self.info_for(&cx))
+                .with_ttl_ms(milliseconds(STATIC_TTL))
+                .with_cache_scope(self.scope_of_tools()),
+        )
     }
 
     async fn list_tools(
@@ -112,15 +140,9 @@ impl ServerHandler for Session {
         let may_write = may_write(self.requires_token, access(&cx.extensions));
         let offered = self.server.tools.iter();
         let offered = offered.filter(|tool| may_write || reads_only(tool));
-        // A list that depends on the token is not for others.
-        let scope = if self.requires_token {
-            CacheScope::Private
-        } else {
-            CacheScope::Public
-        };
         let mut result = ListToolsResult::with_all_items(offered.cloned().collect())
             .with_ttl_ms(milliseconds(STATIC_TTL))
-            .with_cache_scope(scope);
+            .with_cache_scope(self.scope_of_tools());
         add_server_info(&mut result.meta);
         Ok(result)
     }

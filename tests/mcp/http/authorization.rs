@@ -285,6 +285,32 @@ fn a_token_opens_the_door_and_nothing_like_it_does() {
         tools.iter().any(|tool| tool["name"] == "upload_document")
     };
     assert!(!offers_writing(&reading) && offers_writing(&writing));
+    // The instructions name no tool that the client does not see.
+    for revision in ["2025-11-25", MODERN] {
+        let told = |token: &str| {
+            let (method, params) = match revision {
+                MODERN => ("server/discover", json!({"_meta": Client::meta()})),
+                _ => (
+                    "initialize",
+                    json!({"protocolVersion": revision, "capabilities": {},
+                    "clientInfo": {"name": "t", "version": "1"}}),
+                ),
+            };
+            let ask = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let bearer = format!("Bearer {token}");
+            let mut connection = Connection::open(server.address);
+            let reply = connection
+                .post(revision, &[("Authorization", &bearer)], &ask)
+                .unwrap();
+            assert_eq!(reply.status, 200, "{reply:?}");
+            String::from_utf8(reply.body).unwrap()
+        };
+        for tool in ["upload_document", "index_codebase", "clear_index"] {
+            assert!(!told(&reading).contains(tool), "{revision} {tool}");
+            assert!(told(&writing).contains(tool), "{revision} {tool}");
+        }
+        assert!(told(&reading).contains("search_docs"));
+    }
     client(&writing).tool("upload_document", upload);
     // Revoking works at once.
     folder
