@@ -74,7 +74,8 @@ fn several_files_are_told_apart_by_name_and_searched_together() {
     folder.write("more/tools.md", "# Tools\n\nA marlinspike opens knots.\n");
     folder.kb(["index", "more"]).expect(0);
     let mut client = Client::stdio(&folder, &["harbour.kb", "ship=more.kb"]);
-    let found = client.tool("search", json!({"query": "marlinspike knots"}));
+    let given = json!({"query": "marlinspike knots", "full": true});
+    let found = client.tool("search", given);
     let first = &found["data"]["results"][0];
     assert_eq!(
         (&first["index_name"], &first["document_id"]),

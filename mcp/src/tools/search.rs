@@ -55,6 +55,7 @@ pub(super) struct SearchParams {
     #[serde(default)]
     sort: SortParam,
     index_name: Option<IndexName>,
+    /// Whole passages, and uri, author and tags.
     #[serde(default)]
     full: Full,
     #[serde(default)]
@@ -114,7 +115,7 @@ pub(super) struct SearchResults<'a> {
 #[derive(Serialize, JsonSchema)]
 struct SearchResult<'a> {
     document_id: &'a str,
-    /// Stable handle, slug-suffix. It, uri, updated and approx_size: with the first result of a document.
+    /// Stable handle, slug-suffix. It, updated, approx_size and what full adds: with the first result of a document.
     doc_handle: Option<&'a str>,
     title: Option<&'a str>,
     uri: Option<String>,
@@ -230,6 +231,15 @@ impl Tool for Search {
     }
 }
 
+/// Which facts about documents the results have.
+#[derive(Clone, Copy)]
+struct Shown {
+    /// Handle, date and size.
+    has_facts: bool,
+    /// Address, author and tags too, which few ask for.
+    is_full: bool,
+}
+
 /// What a search of any mode finds.
 struct Found {
     hits: Vec<Hit>,
@@ -337,11 +347,14 @@ fn respond(
     indexes: &[Arc<Index>],
     found: &Found,
 ) -> ToolResponse {
-    let has_facts = hits::has_facts(params.max_tokens.get());
+    let shown = Shown {
+        has_facts: hits::has_facts(params.max_tokens.get()),
+        is_full: params.full.get(),
+    };
     let mut text = Text::new();
     text.warnings(&found.warnings);
     for (number, hit) in found.hits.iter().enumerate() {
-        show(&mut text, indexes, &found.hits, number, hit, has_facts);
+        show(&mut text, indexes, &found.hits, number, hit, shown);
     }
     if found.hits.is_empty() {
         text.line("No results.");
@@ -359,7 +372,7 @@ fn respond(
         ..ResultPage::default()
     };
     let hits = found.hits.iter().enumerate();
-    let results = hits.map(|(number, hit)| result(indexes, &found.hits, number, hit, has_facts));
+    let results = hits.map(|(number, hit)| result(indexes, &found.hits, number, hit, shown));
     let data = SearchResults {
         results: results.collect(),
         token_count: page.tokens,
@@ -373,16 +386,17 @@ fn result<'a>(
     hits: &'a [Hit],
     number: usize,
     hit: &'a Hit,
-    has_facts: bool,
+    shown: Shown,
 ) -> SearchResult<'a> {
-    let first = hits::first_of_document(hits, number).filter(|_| has_facts);
+    let first = hits::first_of_document(hits, number).filter(|_| shown.has_facts);
+    let detailed = first.filter(|_| shown.is_full);
     let has_lines = hit.lines.first > 0;
     let location = PartLocation::of(hit.part.as_ref());
     SearchResult {
         document_id: &hit.document,
         doc_handle: first.map(|hit| hit.handle.as_str()),
         title: non_empty(&hit.title),
-        uri: first.map(|hit| hits::uri_of(indexes, hit)),
+        uri: detailed.map(|hit| hits::uri_of(indexes, hit)),
         index_name: hits::index_shown(indexes, hit),
         preview: hit.shown_text(),
         score: hits::score(hit.score),
@@ -394,7 +408,7 @@ fn result<'a>(
             start_row: location.start_row,
             end_row: location.end_row,
             slide: location.slide,
-            section: non_empty(&hit.section_name),
+            section: section(hit),
             start_line: has_lines.then_some(hit.lines.first),
             end_line: has_lines.then_some(hit.lines.last),
         },
@@ -407,8 +421,10 @@ fn result<'a>(
         metadata: Metadata {
             document_type: &hit.file_type,
             total_pages: location.total_pages,
-            tags: (!hit.tags.is_empty()).then_some(&hit.tags),
-            author: author(hit),
+            tags: detailed
+                .filter(|hit| !hit.tags.is_empty())
+                .map(|hit| &*hit.tags),
+            author: detailed.and_then(author),
         },
     }
 }
@@ -420,37 +436,45 @@ fn show(
     hits: &[Hit],
     number: usize,
     hit: &Hit,
-    has_facts: bool,
+    shown: Shown,
 ) {
     hits::first_line(text, number, hit);
     let index = hits::index_shown(indexes, hit).unwrap_or_default();
-    match hits::first_of_document(hits, number).filter(|_| has_facts) {
-        Some(hit) => text.facts(&[
-            ("handle", Some(&hit.handle)),
-            ("index", Some(&index)),
-            ("type", Some(&hit.file_type)),
-            ("lines", Some(&hits::lines_beside(hit))),
-            ("of", Some(&total_pages(hit))),
-            ("updated", Some(&updated(hit).unwrap_or_default())),
-            ("bytes", Some(&hit.size_bytes)),
-            ("tags", Some(&hit.tags.join(" "))),
-            ("author", Some(&author(hit).unwrap_or_default())),
-            ("section", Some(&hit.section_name)),
-            ("", Some(&hits::uri_of(indexes, hit))),
-        ]),
-        None => text.facts(&[
-            ("index", Some(&index)),
-            ("type", Some(&hit.file_type)),
-            ("lines", Some(&hits::lines_beside(hit))),
-            ("of", Some(&total_pages(hit))),
-            ("tags", Some(&hit.tags.join(" "))),
-            ("author", Some(&author(hit).unwrap_or_default())),
-            ("section", Some(&hit.section_name)),
-        ]),
-    };
+    let first = hits::first_of_document(hits, number).filter(|_| shown.has_facts);
+    let detailed = first.filter(|_| shown.is_full);
+    let of_first = |fact: fn(&Hit) -> String| first.map_or_else(String::new, fact);
+    let of_detailed = |fact: fn(&Hit) -> String| detailed.map_or_else(String::new, fact);
+    let uri = detailed.map_or_else(String::new, |hit| hits::uri_of(indexes, hit));
+    text.facts(&[
+        ("handle", Some(&of_first(|hit| hit.handle.clone()))),
+        ("index", Some(&index)),
+        ("type", Some(&hit.file_type)),
+        ("lines", Some(&hits::lines_beside(hit))),
+        ("of", Some(&total_pages(hit))),
+        (
+            "updated",
+            Some(&of_first(|hit| updated(hit).unwrap_or_default())),
+        ),
+        ("bytes", Some(&of_first(|hit| hit.size_bytes.to_string()))),
+        ("tags", Some(&of_detailed(|hit| hit.tags.join(" ")))),
+        (
+            "author",
+            Some(&of_detailed(|hit| {
+                author(hit).unwrap_or_default().to_owned()
+            })),
+        ),
+        ("section", Some(&section(hit).unwrap_or_default())),
+        ("", Some(&uri)),
+    ]);
     text.named_passage("Before:", &hit.before);
     text.passage(&hit.shown_text());
     text.named_passage("After:", &hit.after);
+}
+
+/// The section of a passage, where it says more than its sheet.
+fn section(hit: &Hit) -> Option<&str> {
+    let sheet = PartLocation::of(hit.part.as_ref()).sheet;
+    non_empty(&hit.section_name).filter(|section| sheet != Some(section))
 }
 
 /// `94 pages` of the document of a hit.

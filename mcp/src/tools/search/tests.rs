@@ -13,7 +13,6 @@ fn results_have_document_and_location() {
     let first = &answer.structured["data"]["results"][0];
     assert_eq!(first["document_id"], "guides/sails.md");
     assert_eq!(first["title"], "Sails");
-    assert_eq!(first["uri"], "kb://guides/doc/guides/sails.md");
     assert_eq!(first["metadata"]["document_type"], "markdown");
     assert_eq!(first["location"]["section"], "Sails > Mending");
     assert!(first["preview"].as_str().unwrap().contains("wax"));
@@ -36,6 +35,49 @@ fn a_section_as_returned_reads_the_lines() {
         let content = &read.structured["data"]["content"];
         assert_eq!(*content, "## Use\n\na walrus on ice\n");
     }
+}
+
+/// What S1-17 and S3-11 name, and no more; the rest comes when it is asked for.
+#[test]
+fn results_have_what_the_contracts_name_and_the_rest_with_full() {
+    let page = "---\nauthor: Ada\ntags: [sea]\n---\n# Log\n\nA walrus sleeps on ice.\n";
+    let fixture = Fixture::new("log", &[("log.md", page)]);
+    let mut given = json!({"query": "walrus ice", "mode": "keyword"});
+    let first = |given: &serde_json::Value| {
+        let answer = fixture.answer("search", given.clone());
+        let first = answer.structured["data"]["results"][0].clone();
+        (first, answer.text)
+    };
+    let (result, text) = first(&given);
+    let mut fields: Vec<&String> = result.as_object().unwrap().keys().collect();
+    fields.sort();
+    let of_s1 = ["doc_handle", "title", "updated", "approx_size"];
+    let of_s3 = [
+        "document_id",
+        "preview",
+        "score",
+        "location",
+        "context",
+        "metadata",
+    ];
+    let mut wanted = [&of_s1[..], &of_s3[..]].concat();
+    wanted.sort_unstable();
+    assert_eq!(fields, wanted, "S1-17, S3-11");
+    assert_eq!(result["metadata"], json!({"document_type": "markdown"}));
+    assert!(
+        !text.contains("kb://") && !text.contains("author Ada"),
+        "{text}"
+    );
+    given["full"] = json!(true);
+    let (result, text) = first(&given);
+    assert_eq!(result["uri"], "kb://log/doc/log.md");
+    assert_eq!(result["metadata"]["author"], "Ada");
+    assert_eq!(result["metadata"]["tags"], json!(["sea"]));
+    assert!(
+        text.contains("kb://log/doc/log.md")
+            && text.contains("author Ada")
+            && text.contains("tags sea")
+    );
 }
 
 #[test]

@@ -366,9 +366,9 @@ fn shown_lines_are_whole_and_named() {
 #[test]
 fn facts_of_a_document_come_once() {
     let fixture = manual(6);
-    for (tool, results, title) in [
-        ("search_docs", "/results", "documentTitle"),
-        ("search", "/data/results", "title"),
+    for (tool, results, title, of_first) in [
+        ("search_docs", "/results", "documentTitle", "uri"),
+        ("search", "/data/results", "title", "doc_handle"),
     ] {
         let given = json!({"query": "walrus crew lashes barrel", "scope": "chunks", "limit": 20, "max_tokens": 9000});
         let answer = fixture.answer(tool, given);
@@ -379,8 +379,8 @@ fn facts_of_a_document_come_once() {
             found.len() > 8 && found.iter().all(|result| result.get(title).is_some()),
             "{tool}"
         );
-        let with_uri = found.iter().filter(|result| result.get("uri").is_some());
-        assert_eq!(with_uri.count(), 4);
+        let with_it = found.iter().filter(|result| result.get(of_first).is_some());
+        assert_eq!(with_it.count(), 4);
         assert!(
             found
                 .iter()

@@ -27,8 +27,8 @@ fn an_upload_is_searchable_at_once() {
         json!({"query": "walrus", "filters": {"tag": "sea"}}),
     );
     assert_eq!(
-        found.structured["data"]["results"][0]["uri"],
-        uploaded["uri"]
+        found.structured["data"]["results"][0]["doc_handle"],
+        uploaded["doc_handle"]
     );
     let again = json!({"file_name": "guide/notes.md", "content": "# Notes\n\nIt swims."});
     let again = fixture.answer("upload_document", again).structured;
