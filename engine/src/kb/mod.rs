@@ -5,6 +5,9 @@
 mod documents;
 mod open_file;
 mod reader;
+#[cfg(test)]
+#[cfg(feature = "ingest")]
+mod reader_tests;
 #[cfg(feature = "ingest")]
 mod sources;
 #[cfg(test)]

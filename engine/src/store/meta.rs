@@ -145,13 +145,29 @@ pub struct SealRecord {
     pub sealed_ms: i64,
 }
 
-/// Rules by which the documents of a root were searched for secrets.
+/// Rules by which the documents of a root were searched for secrets, and the readers that read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct SearchedRoot {
     /// Its number.
     pub root: u32,
-    /// The version of the rules.
-    pub rules: u32,
+    /// The version of the rules, 0 where nothing was searched, and 256 times that of the readers.
+    versions: u32,
+}
+
+#[cfg(feature = "ingest")]
+impl SearchedRoot {
+    /// One of these versions; each is below 256.
+    pub fn new(root: u32, rules: u32, readers: u32) -> SearchedRoot {
+        SearchedRoot {
+            root,
+            versions: (readers << 8) | (rules & 0xFF),
+        }
+    }
+
+    /// The version of the readers.
+    pub fn readers(self) -> u32 {
+        self.versions >> 8
+    }
 }
 
 /// What index runs and merges are to do. A file without the rows has the defaults.
@@ -159,7 +175,8 @@ pub struct SearchedRoot {
 pub struct Settings {
     /// Whether files that are, or hold, keys or credentials become documents.
     pub include_secrets: bool,
-    /// Roots whose documents were all searched, by number. Those of others may hold secrets.
+    /// Roots whose files were all read, by number, with the versions of what read and searched them. Documents of others
+    /// may hold secrets.
     pub searched: Vec<SearchedRoot>,
     /// Whether new segments get no trigrams.
     pub without_trigrams: bool,
@@ -341,7 +358,15 @@ impl Settings {
     /// Whether the documents of a root were searched by these rules.
     #[cfg(feature = "ingest")]
     pub fn is_searched(&self, root: u32, rules: u32) -> bool {
-        self.searched.contains(&SearchedRoot { root, rules })
+        let mut roots = self.searched.iter();
+        roots.any(|known| known.root == root && known.versions & 0xFF == rules)
+    }
+
+    /// The version of the readers that read all files of a root last; 0 in a file that does not say.
+    #[cfg(feature = "ingest")]
+    pub fn readers(&self, root: u32) -> u32 {
+        let known = self.searched.iter().find(|known| known.root == root);
+        known.map_or(0, |known| known.readers())
     }
 }
 

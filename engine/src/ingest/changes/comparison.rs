@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::error::{Error, Result};
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
+use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::{EmptiedFolder, Skipped};
 use crate::ingest::roots::root::Root;
@@ -451,6 +452,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         let is_unsearched = stored.is_some()
             && !self.include_secrets
             && !settings.is_searched(file.root, secrets::RULES);
+        let is_rewritten =
+            is_left || readers::is_outdated(&file.document_path, settings.readers(file.root));
         let indexed_ms = self.coverage.indexed_ms(file.root);
         // Leave to read a file may come without a new time.
         let was_read = record.as_ref().is_none_or(|record| record.hash != UNREAD);
@@ -458,7 +461,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             !self.force_hash && was_read && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
         let now = (file.size_bytes, file.modified_ms);
         let same_metadata = match (&stored, &record) {
-            _ if is_left || is_unsearched || secret.is_some() => false,
+            _ if is_rewritten || is_unsearched || secret.is_some() => false,
             (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
             // Left out by another wish.
             (None, Some(record))
@@ -479,8 +482,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             return Ok(None);
         }
         let stored = stored.map(|stored| IndexedDocument {
-            // Written again, under its new root.
-            hash: if is_left { [0; 32] } else { stored.hash },
+            // Written again, under its new root or by other readers.
+            hash: if is_rewritten { [0; 32] } else { stored.hash },
             ..stored
         });
         let same_metadata = same_metadata && !self.reads_all;
@@ -586,10 +589,7 @@ fn read(
     same_metadata: bool,
     is_unsearched: bool,
 ) -> Change {
-    let stored = stored.map(|stored| StoredDocument {
-        id: stored.id,
-        hash: stored.hash,
-    });
+    let stored = stored.map(|IndexedDocument { id, hash, .. }| StoredDocument { id, hash });
     Change::Read(Box::new(Candidate {
         file,
         stored,

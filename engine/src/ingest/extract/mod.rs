@@ -26,6 +26,7 @@ mod markup;
 mod package;
 #[cfg(feature = "pdf")]
 mod pdf;
+pub(crate) mod readers;
 mod recognise;
 #[cfg(feature = "sheets")]
 mod sheets;

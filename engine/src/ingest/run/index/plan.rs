@@ -10,6 +10,7 @@ use crate::ingest::changes::comparison::{Candidate, Change, Sides, StoredDocumen
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::Survey;
 use crate::ingest::clock::now_ms;
+use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome, Preparation};
 use crate::ingest::report::{Report, Skipped};
@@ -300,12 +301,13 @@ pub(super) fn settings_after(
             .iter()
             .find(|searched| searched.root == root)
         {
-            // What is not looked at now stays as it was searched last.
+            // What is not looked at now stays as it was read and searched last.
             Some(searched) if !is_whole && !include_secrets => Some(*searched),
-            _ if is_whole && !include_secrets => Some(SearchedRoot {
-                root,
-                rules: secrets::RULES,
-            }),
+            Some(searched) if !is_whole => Some(SearchedRoot::new(root, 0, searched.readers())),
+            _ if is_whole => {
+                let rules = if include_secrets { 0 } else { secrets::RULES };
+                Some(SearchedRoot::new(root, rules, readers::VERSION))
+            }
             _ => None,
         }
     });
