@@ -1,8 +1,11 @@
 //! XML as a stream of elements and text, under a limit of depth. No entity is expanded but the five of XML and
 //! numbers, so none can grow.
 
+mod namespaces;
+
 use std::borrow::Cow;
 
+use namespaces::Namespaces;
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesEnd, BytesRef, BytesStart, Event};
@@ -48,6 +51,11 @@ impl Element<'_> {
     pub(in crate::ingest::extract) fn prefix(&self) -> &str {
         let name = self.0.name().into_inner();
         name.split_once(':').map_or("", |(prefix, _)| prefix)
+    }
+
+    /// Whether it may declare a namespace.
+    fn declares(&self) -> bool {
+        self.0.contains("xmlns")
     }
 
     /// The namespaces that it declares, by prefix; empty for elements without one.
@@ -138,6 +146,10 @@ pub(in crate::ingest::extract) struct XmlReader<'a> {
     is_broken: bool,
     /// Which elements are read, where only those of one vocabulary are.
     own: Option<Vocabulary>,
+    /// The namespaces of a part of an office format.
+    office: Option<Namespaces>,
+    /// Whether the element that ended last is one of the format.
+    ends_own: bool,
 }
 
 /// The vocabulary of a part: that of its outermost element.
@@ -184,6 +196,17 @@ impl<'a> XmlReader<'a> {
             depth: 0,
             is_broken: false,
             own: None,
+            office: None,
+            ends_own: true,
+        }
+    }
+
+    /// Reads a part of Office Open XML, which uses several vocabularies: without the elements that are of none of
+    /// them, though with what is in these, and with one of several alternatives.
+    pub(in crate::ingest::extract) fn office(text: &'a str) -> XmlReader<'a> {
+        XmlReader {
+            office: Some(Namespaces::default()),
+            ..XmlReader::new(text)
         }
     }
 
@@ -226,8 +249,42 @@ impl<'a> XmlReader<'a> {
                     continue;
                 }
             }
+            if self.office.is_some()
+                && let Some(event) = &event
+                && !self.is_office(event)?
+            {
+                continue;
+            }
             return Ok(event);
         }
+    }
+
+    /// Whether an event is one of the office format. Passes over alternatives that are not read.
+    fn is_office(&mut self, event: &XmlEvent<'_>) -> Result<bool, SkipReason> {
+        let Some(namespaces) = &mut self.office else {
+            return Ok(true);
+        };
+        let element = match event {
+            XmlEvent::Start(element) => element,
+            XmlEvent::End(_) => return Ok(self.ends_own),
+            XmlEvent::Text(_) => return Ok(true),
+        };
+        if !namespaces.is_own(element.prefix()) {
+            return Ok(false);
+        }
+        match element.name() {
+            "AlternateContent" => namespaces.alternatives(self.depth),
+            "Choice" | "Fallback" => {
+                let required = element.attribute("Requires").unwrap_or_default();
+                match namespaces.is_chosen(self.depth, &required) {
+                    Some(true) => {}
+                    Some(false) => self.skip()?,
+                    None => return Ok(true),
+                }
+            }
+            _ => return Ok(true),
+        }
+        Ok(false)
     }
 
     /// The same, whatever its vocabulary is.
@@ -242,11 +299,21 @@ impl<'a> XmlReader<'a> {
                             limit: MAX_DEPTH,
                         });
                     }
-                    XmlEvent::Start(Element(element))
+                    let element = Element(element);
+                    if let Some(namespaces) = &mut self.office
+                        && element.declares()
+                    {
+                        namespaces.begin(self.depth, element.prefix(), element.namespaces());
+                    }
+                    XmlEvent::Start(element)
                 }
                 Ok(Event::End(end)) => {
+                    let end = EndTag(end);
+                    if let Some(namespaces) = &mut self.office {
+                        self.ends_own = namespaces.end(self.depth, end.prefix());
+                    }
                     self.depth = self.depth.saturating_sub(1);
-                    XmlEvent::End(EndTag(end))
+                    XmlEvent::End(end)
                 }
                 Ok(Event::Text(text)) => XmlEvent::Text(text.xml10_content()),
                 Ok(Event::CData(text)) => XmlEvent::Text(text.xml10_content()),

@@ -39,7 +39,7 @@ pub(in crate::ingest::extract) fn extract(bytes: &[u8]) -> Result<Extracted, Ski
 
 /// The names that the presentation has for its slides, in order.
 fn slide_ids(presentation: &str) -> Result<Vec<String>, SkipReason> {
-    let mut reader = XmlReader::new(presentation);
+    let mut reader = XmlReader::office(presentation);
     let mut ids = Vec::new();
     let mut has_root = false;
     while let Some(event) = reader.next()? {
@@ -95,7 +95,7 @@ fn read_shapes(
     shapes: Shapes,
     mut others: Option<(&mut ZipPackage<'_>, &mut DrawingParts)>,
 ) -> Result<(), SkipReason> {
-    let mut reader = XmlReader::new(part);
+    let mut reader = XmlReader::office(part);
     let mut is_text = false;
     let mut placeholder = None;
     let mut text = String::new();
@@ -106,7 +106,6 @@ fn read_shapes(
         match event {
             XmlEvent::Start(element) => match element.name() {
                 "sld" => slide.is_hidden = element.attribute("show").as_deref() == Some("0"),
-                "Fallback" => reader.skip()?,
                 "sp" | "cxnSp" | "graphicFrame" => {
                     flush(&mut text, None, slide, shapes);
                     placeholder = None;

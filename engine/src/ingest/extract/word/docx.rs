@@ -201,8 +201,6 @@ struct Body<'a, 'z> {
     fields: Vec<bool>,
     /// How many of them have not reached it.
     codes: usize,
-    /// Open alternatives: whether one was read.
-    alternatives: Vec<bool>,
     /// Numbers of the notes of a part of notes, and how many blocks come before each.
     note_starts: Vec<(String, usize)>,
 }
@@ -210,7 +208,7 @@ struct Body<'a, 'z> {
 impl<'a, 'z> Body<'a, 'z> {
     fn new(text: &'a str, known: &'a mut Known, flow: &'a mut Flow) -> Body<'a, 'z> {
         Body {
-            reader: XmlReader::new(text),
+            reader: XmlReader::office(text),
             known,
             flow,
             parts: None,
@@ -225,7 +223,6 @@ impl<'a, 'z> Body<'a, 'z> {
             in_section: false,
             fields: Vec::new(),
             codes: 0,
-            alternatives: Vec::new(),
             note_starts: Vec::new(),
         }
     }
@@ -315,13 +312,6 @@ impl<'a, 'z> Body<'a, 'z> {
             "commentReference" => self.refer("commentReference", element),
             "sym" => self.push_symbol(element),
             "fldChar" => self.field(element),
-            "AlternateContent" => self.alternatives.push(false),
-            "Choice" => {
-                if let Some(was_read) = self.alternatives.last_mut() {
-                    *was_read = true;
-                }
-            }
-            "Fallback" if self.alternatives.last() == Some(&true) => self.reader.skip()?,
             "oMathPara" => self.equations = 0,
             "oMath" => {
                 let equation = read_office_math(&mut self.reader)?;
@@ -434,9 +424,6 @@ impl<'a, 'z> Body<'a, 'z> {
             }
             "p" if end.prefix() != "a" => self.end_paragraph(),
             "sectPr" => self.in_section = false,
-            "AlternateContent" => {
-                self.alternatives.pop();
-            }
             "tc" if self.paragraphs.is_empty() => self.flow.end_cell(),
             "tr" if self.paragraphs.is_empty() => self.flow.end_row(),
             _ => {}

@@ -71,7 +71,7 @@ impl Numbering {
     /// # Errors
     /// A limit is exceeded.
     pub(super) fn read(part: &str) -> Result<Numbering, SkipReason> {
-        let mut reader = XmlReader::new(part);
+        let mut reader = XmlReader::office(part);
         let mut numbering = Numbering::default();
         let mut definition: Option<u32> = None;
         let mut list: Option<u32> = None;
@@ -100,7 +100,6 @@ impl Numbering {
                 }
                 "lvl" | "lvlOverride" => level = level_of(&element),
                 // What older programs print instead.
-                "Fallback" => reader.skip()?,
                 "numStyleLink" => {
                     if let Some(id) = definition {
                         let of = numbering.definitions.entry(id).or_default();

@@ -47,7 +47,7 @@ impl Styles {
     /// # Errors
     /// A limit is exceeded.
     pub(super) fn read(part: &str) -> Result<Styles, SkipReason> {
-        let mut reader = XmlReader::new(part);
+        let mut reader = XmlReader::office(part);
         let mut styles: HashMap<String, Style> = HashMap::new();
         let mut open = None;
         while let Some(event) = reader.next()? {

@@ -2,6 +2,7 @@ use crate::ingest::extract::extract;
 use crate::ingest::extract::package::test_files::{compound_file, odf, package, relationships};
 use crate::types::{Document, PageSource, PartContent};
 
+mod bound;
 mod parts;
 
 pub(in crate::ingest::extract) fn docx(body: &str) -> Vec<u8> {
