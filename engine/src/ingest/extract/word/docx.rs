@@ -4,7 +4,11 @@
 //! Deleted and hidden text, field codes and the fallbacks of newer drawings are no text. Text boxes, charts and diagrams
 //! follow the paragraph that they are anchored to. Headers and footers are left out.
 
+mod bindings;
+
 use std::collections::HashMap;
+
+use bindings::{Controls, Stores};
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::math::read_office_math;
@@ -68,7 +72,12 @@ fn read(
         }
     }
     let body = ooxml::read_part(package, &main)?.unwrap_or_default();
+    let stores = match bindings::are_in(&body) {
+        true => Stores::read(package, &relationships)?,
+        false => Stores::default(),
+    };
     let mut reading = Body::new(&body, &mut known, flow);
+    reading.controls = Controls::new(&stores);
     reading.parts = Some(Parts::new(package, &relationships, inside, read));
     let is_broken = reading.read()?;
     if is_broken && flow.is_empty() {
@@ -201,6 +210,7 @@ struct Body<'a, 'z> {
     fields: Vec<bool>,
     /// How many of them have not reached it.
     codes: usize,
+    controls: Controls<'a>,
     /// Numbers of the notes of a part of notes, and how many blocks come before each.
     note_starts: Vec<(String, usize)>,
 }
@@ -223,6 +233,7 @@ impl<'a, 'z> Body<'a, 'z> {
             in_section: false,
             fields: Vec::new(),
             codes: 0,
+            controls: Controls::default(),
             note_starts: Vec::new(),
         }
     }
@@ -251,6 +262,11 @@ impl<'a, 'z> Body<'a, 'z> {
 
     /// Text in the font of its run.
     fn push_text(&mut self, text: &str) {
+        if self.codes == 0
+            && let Some(shown) = self.controls.shown()
+        {
+            return self.push(&shown);
+        }
         let font = self.runs.last().map_or("", |run| run.font.as_str());
         if font.is_empty() {
             return self.push(text);
@@ -312,6 +328,10 @@ impl<'a, 'z> Body<'a, 'z> {
             "commentReference" => self.refer("commentReference", element),
             "sym" => self.push_symbol(element),
             "fldChar" => self.field(element),
+            "sdt" => self.controls.begin(),
+            "dataBinding" | "text" | "comboBox" | "dropDownList" | "listItem" | "sdtContent" => {
+                self.controls.property(element);
+            }
             "oMathPara" => self.equations = 0,
             "oMath" => {
                 let equation = read_office_math(&mut self.reader)?;
@@ -424,6 +444,7 @@ impl<'a, 'z> Body<'a, 'z> {
             }
             "p" if end.prefix() != "a" => self.end_paragraph(),
             "sectPr" => self.in_section = false,
+            "sdt" => self.controls.end(),
             "tc" if self.paragraphs.is_empty() => self.flow.end_cell(),
             "tr" if self.paragraphs.is_empty() => self.flow.end_row(),
             _ => {}
