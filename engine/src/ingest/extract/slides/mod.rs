@@ -1,5 +1,6 @@
 //! Presentations: slides with title, text and notes.
 
+mod auto_numbers;
 mod deck;
 pub(super) mod odp;
 pub(super) mod ppt;

@@ -8,6 +8,7 @@ use crate::ingest::extract::package::symbols;
 use crate::ingest::extract::package::xml::{XmlEvent, XmlReader};
 use crate::ingest::extract::package::zip_package::ZipPackage;
 use crate::ingest::extract::skip_reason::SkipReason;
+use crate::ingest::extract::slides::auto_numbers::AutoNumbers;
 use crate::ingest::extract::slides::deck::{Deck, SlideText};
 use crate::ingest::extract::text_builder::MAX_PARTS;
 
@@ -102,6 +103,7 @@ fn read_shapes(
     // That of the open run, which may be one of symbols.
     let mut font = String::new();
     let mut cells = 0usize;
+    let mut numbers = AutoNumbers::default();
     while let Some(event) = reader.next()? {
         match event {
             XmlEvent::Start(element) => match element.name() {
@@ -133,13 +135,15 @@ fn read_shapes(
                     }
                     cells += 1;
                 }
-                _ => {}
+                _ => numbers.start(&element, text.len()),
             },
             XmlEvent::End(end) => match end.name() {
                 "t" => is_text = false,
-                "p" if cells == 0 => text.push('\n'),
-                // A row is a line.
-                "p" => text.push(' '),
+                "p" => {
+                    numbers.number(&mut text);
+                    // A row is a line.
+                    text.push(if cells == 0 { '\n' } else { ' ' });
+                }
                 "tc" => text.truncate(text.trim_end_matches(' ').len()),
                 "tr" => {
                     cells = 0;

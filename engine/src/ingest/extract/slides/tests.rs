@@ -258,3 +258,43 @@ fn charts_diagrams_and_equations_are_on_their_slides() {
     ]);
     assert_eq!(document(&bytes).text, "\u{221a}2\n\n");
 }
+
+#[test]
+fn lists_of_slides_have_their_numbers() {
+    let item = |properties: &str, text: &str| {
+        format!("<a:p>{properties}<a:r><a:t>{text}</a:t></a:r></a:p>")
+    };
+    let numbered = |level: u8, kind: &str| {
+        format!("<a:pPr lvl='{level}'><a:buAutoNum type='{kind}'/></a:pPr>")
+    };
+    let (one, two) = (numbered(0, "arabicPeriod"), numbered(1, "alphaLcParenR"));
+    let from = "<a:pPr><a:buAutoNum type='romanUcParenBoth' startAt='4'/></a:pPr>";
+    let items = [
+        item(&one, "Cast off"),
+        item(&two, "bow"),
+        item(&two, "stern"),
+        // One without text is not counted.
+        item(&one, ""),
+        item(&one, "Steer"),
+        item(&two, "home"),
+        item("<a:pPr><a:buChar char='x'/></a:pPr>", "A break"),
+        item(&one, "Again"),
+        item(from, "Late"),
+        item(from, "Later"),
+    ];
+    let style = "<a:lstStyle><a:lvl1pPr><a:buAutoNum type='arabicPlain'/></a:lvl1pPr></a:lstStyle>";
+    let styled = [
+        item("", "By style"),
+        item("<a:pPr><a:buNone/></a:pPr>", "Not"),
+        item("", "Anew"),
+    ];
+    let slide = format!(
+        "<p:sld><p:sp><p:txBody>{}</p:txBody></p:sp><p:sp><p:txBody>{style}{}</p:txBody></p:sp></p:sld>",
+        items.concat(),
+        styled.concat()
+    );
+    let text = document(&pptx(&slide)).text;
+    let expected = "1. Cast off\na) bow\nb) stern\n\n2. Steer\na) home\nA break\n1. Again\n(IV) Late\n(V) Later\n\
+        1 By style\nNot\n1 Anew\n";
+    assert!(text.contains(expected), "{text}");
+}

@@ -9,7 +9,7 @@ const MAX_LETTERS: u32 = 20;
 
 /// How the items of a list are numbered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NumberFormat {
+pub(in crate::ingest::extract) enum NumberFormat {
     Decimal,
     /// Decimal, with a 0 before a single digit.
     DecimalZero,
@@ -33,7 +33,7 @@ pub(super) enum NumberFormat {
 
 impl NumberFormat {
     /// A number in the format.
-    pub(super) fn write(self, number: u32) -> String {
+    pub(in crate::ingest::extract) fn write(self, number: u32) -> String {
         match self {
             NumberFormat::Decimal => number.to_string(),
             NumberFormat::DecimalZero => format!("{number:02}"),

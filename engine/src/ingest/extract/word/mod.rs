@@ -8,7 +8,7 @@ mod docx_numbering;
 mod docx_parts;
 mod docx_styles;
 mod flow;
-mod list_numbers;
+pub(super) mod list_numbers;
 pub(super) mod odt;
 mod odt_lists;
 pub(super) mod rtf;
