@@ -5,7 +5,7 @@ mod mathml;
 mod office_math;
 
 pub(in crate::ingest::extract) use mathml::read_mathml;
-pub(in crate::ingest::extract) use office_math::read_office_math;
+pub(in crate::ingest::extract) use office_math::{Equation, is_setting, read_office_math};
 
 #[cfg(test)]
 mod tests;

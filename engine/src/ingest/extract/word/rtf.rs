@@ -6,6 +6,7 @@ use encoding_rs::{Encoding, WINDOWS_1252};
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::package::code_pages::{encoding_of, encoding_of_charset};
+use crate::ingest::extract::package::math::{Equation, is_setting};
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::ingest::extract::word::docx_styles::{heading_level, level_of_name};
 use crate::ingest::extract::word::flow::{Break, Flow};
@@ -68,6 +69,9 @@ enum Destination {
     Property(&'static str),
     /// A time, in one word for each of its parts.
     Time(&'static str),
+    /// An equation, and a setting in it.
+    Equation,
+    Setting,
     Nowhere,
 }
 
@@ -113,6 +117,9 @@ struct Reader {
     paragraph: String,
     breaks: Vec<(usize, Break)>,
     notes: String,
+    equation: Equation,
+    /// The setting of it that is being read, and its value.
+    setting: (String, String),
     /// The group begins with `\*`: what is not known is left out.
     is_optional: bool,
     /// Bytes to pass over, which stand for the character before.
@@ -191,8 +198,52 @@ impl Reader {
         if self.group.destination == Destination::Note && outer.destination != Destination::Note {
             self.notes.push('\n');
         }
+        let closed = self.group.destination;
         self.group = outer;
         self.is_done = self.outer.is_empty();
+        self.end_in_equation(closed);
+    }
+
+    /// A group with that destination was closed, and perhaps the equation that it belongs to.
+    fn end_in_equation(&mut self, closed: Destination) {
+        match (closed, self.group.destination) {
+            (Destination::Setting, Destination::Equation) => {
+                let (name, value) = std::mem::take(&mut self.setting);
+                self.equation.set(&name, value.trim().to_owned());
+            }
+            (Destination::Equation, Destination::Equation) => {
+                self.equation.end(self.outer.len() as u64 + 1);
+            }
+            (Destination::Equation, _) => {
+                let equation = std::mem::take(&mut self.equation).finish();
+                self.push(&equation);
+            }
+            _ => {}
+        }
+    }
+
+    /// A word in an equation; whether it is one of equations.
+    fn word_of_equation(&mut self, word: &[u8]) -> bool {
+        let Some(name) = word.strip_prefix(b"m") else {
+            return false;
+        };
+        let name = String::from_utf8_lossy(name).into_owned();
+        match name.as_str() {
+            // Runs, properties that hold settings, and how characters look.
+            "r" | "scr" | "sty" | "nor" | "lit" | "aln" | "brk" | "oMath" => {}
+            name if name.ends_with("Pr") => {}
+            name if is_setting(name) => {
+                self.group.destination = Destination::Setting;
+                self.setting = (name.to_owned(), String::new());
+            }
+            "f" | "rad" | "sSup" | "sSub" | "sSubSup" | "sPre" | "nary" | "d" | "m" | "mr"
+            | "eqArr" | "acc" | "bar" | "groupChr" | "limLow" | "limUpp" | "func" | "num"
+            | "den" | "e" | "sub" | "sup" | "deg" | "lim" | "fName" | "box" | "borderBox"
+            | "phant" => self.equation.begin(&name, self.outer.len() as u64),
+            // Settings that change nothing in the text, and a picture of it.
+            _ => self.group.destination = Destination::Nowhere,
+        }
+        true
     }
 
     fn define_style(&mut self) {
@@ -241,6 +292,8 @@ impl Reader {
                 };
                 (value, MAX_PROPERTY_BYTES)
             }
+            Destination::Equation => return self.equation.push(text),
+            Destination::Setting => (&mut self.setting.1, MAX_SUBSTITUTES),
             Destination::Fonts
             | Destination::Info
             | Destination::Time(_)
@@ -284,7 +337,14 @@ impl Reader {
             }
             return;
         }
+        if self.group.destination == Destination::Equation && self.word_of_equation(word) {
+            return;
+        }
         match word {
+            b"moMath" if self.takes_equation() => {
+                self.group.destination = Destination::Equation;
+                self.equation = Equation::default();
+            }
             b"ansicpg" => self.page = u32::try_from(number).ok().and_then(encoding_of),
             b"mac" => self.page = encoding_of(10_000),
             b"uc" => {
@@ -341,6 +401,13 @@ impl Reader {
                 None => self.destination(word),
             },
         }
+    }
+
+    fn takes_equation(&self) -> bool {
+        matches!(
+            self.group.destination,
+            Destination::Body | Destination::Note
+        )
     }
 
     fn define_font(&mut self, encoding: Option<&'static Encoding>) {
@@ -429,6 +496,7 @@ impl Reader {
             | b"deleted"
             | b"docvar"
             | b"template" => Destination::Nowhere,
+            b"mmath" | b"moMathPara" => return,
             b"shpinst" | b"shprslt" | b"shptxt" | b"fldrslt" | b"result" | b"upr" | b"listtext"
             | b"pntext" | b"nesttableprops" | b"shppict" => return,
             _ if self.is_optional => Destination::Nowhere,

@@ -104,6 +104,13 @@ const DOCX: Kind = Kind {
             "<w:sdt><w:sdtContent>",
             "</w:sdtContent></w:sdt>",
         ),
+        (
+            "document",
+            "<w:sdt><w:sdtPr><w:dataBinding w:xpath='/a[{n}]'/><w:text/></w:sdtPr><w:sdtContent><w:p><w:r><w:t>a",
+            "</w:t></w:r></w:p></w:sdtContent></w:sdt>",
+        ),
+        ("document", "<x{n}:a xmlns:x{n}='urn:{n}'>", "</x{n}:a>"),
+        ("document", "<x:a xmlns:x='urn:{n}'>", "</x:a>"),
         ("document", "<w:ins>", "</w:ins>"),
         (
             "document",
@@ -248,6 +255,16 @@ const PPTX: Kind = Kind {
         ("slide1", "<p:grpSp>", "</p:grpSp>"),
         ("slide1", "<a:p><a:r><a:t>a", "</a:t></a:r></a:p>"),
         ("slide1", "<a:br/>", ""),
+        (
+            "slide1",
+            "<a:p><a:pPr lvl='{n}'><a:buAutoNum type='romanUcPeriod' startAt='{n}'/></a:pPr><a:r><a:t>a",
+            "</a:t></a:r></a:p>",
+        ),
+        (
+            "slide1",
+            "<a:p><a:pPr><a:buAutoNum/></a:pPr><a:t>a</a:t>",
+            "</a:p>",
+        ),
         (
             "slide1",
             "<p:graphicFrame><a:tbl><a:tr><a:tc><a:p><a:t>a</a:t></a:p>",

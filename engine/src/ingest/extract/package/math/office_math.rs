@@ -8,6 +8,7 @@ use crate::ingest::extract::package::xml::{Element, XmlEvent, XmlReader};
 use crate::ingest::extract::skip_reason::SkipReason;
 
 /// What is being read.
+#[derive(Debug)]
 enum Open {
     /// A fraction, a root, a sum: what is made of its arguments.
     Structure(Structure),
@@ -64,15 +65,16 @@ pub(in crate::ingest::extract) fn read_office_math(
     Ok(equation.finish())
 }
 
-#[derive(Default)]
-struct Equation {
+/// An equation of Office Math that is being read: in Office Open XML, and in RTF.
+#[derive(Debug, Default)]
+pub(in crate::ingest::extract) struct Equation {
     /// What is open, with the depth of its element.
     open: Vec<(Open, u64)>,
     text: String,
 }
 
 impl Equation {
-    fn push(&mut self, text: &str) {
+    pub(in crate::ingest::extract) fn push(&mut self, text: &str) {
         match self.open.last_mut() {
             None => join(&mut self.text, text),
             Some((Open::Argument(_, argument), _)) => join(argument, text),
@@ -82,6 +84,22 @@ impl Equation {
 
     fn start(&mut self, element: &Element<'_>, depth: u64) {
         let name = element.name();
+        if is_setting(name) {
+            self.set(name, element.reference("val").unwrap_or_default());
+        } else {
+            self.begin(name, depth);
+        }
+    }
+
+    /// Takes a setting of the structure that was begun last.
+    pub(in crate::ingest::extract) fn set(&mut self, name: &str, value: String) {
+        if let Some((Open::Structure(structure), _)) = self.open.last_mut() {
+            structure.settings.push((name.to_owned(), value));
+        }
+    }
+
+    /// A structure or one of its arguments begins, in so many others; nothing for other names.
+    pub(in crate::ingest::extract) fn begin(&mut self, name: &str, depth: u64) {
         let is_structure = matches!(self.open.last(), Some((Open::Structure(_), _)));
         let opened = match name {
             "f" | "rad" | "sSup" | "sSub" | "sSubSup" | "sPre" | "nary" | "d" | "m" | "mr"
@@ -94,13 +112,6 @@ impl Equation {
             "num" | "den" | "e" | "sub" | "sup" | "deg" | "lim" | "fName" if is_structure => {
                 Open::Argument(name.to_owned(), String::new())
             }
-            "chr" | "begChr" | "endChr" | "sepChr" | "type" | "pos" => {
-                if let Some((Open::Structure(structure), _)) = self.open.last_mut() {
-                    let value = element.reference("val").unwrap_or_default();
-                    structure.settings.push((name.to_owned(), value));
-                }
-                return;
-            }
             _ => return,
         };
         if self.open.len() < MAX_NESTED {
@@ -109,7 +120,7 @@ impl Equation {
     }
 
     /// The element of a depth ends.
-    fn end(&mut self, depth: u64) {
+    pub(in crate::ingest::extract) fn end(&mut self, depth: u64) {
         while self.open.last().is_some_and(|(_, open)| *open >= depth) {
             self.close();
         }
@@ -147,12 +158,20 @@ impl Equation {
         is_start && matches!(outer, Some((Open::Structure(outer), _)) if outer.name == "d")
     }
 
-    fn finish(mut self) -> String {
+    pub(in crate::ingest::extract) fn finish(mut self) -> String {
         while !self.open.is_empty() {
             self.close();
         }
         self.text
     }
+}
+
+/// Whether a name is that of a setting which changes how an equation is written.
+pub(in crate::ingest::extract) fn is_setting(name: &str) -> bool {
+    matches!(
+        name,
+        "chr" | "begChr" | "endChr" | "sepChr" | "type" | "pos"
+    )
 }
 
 impl Structure {

@@ -1,4 +1,4 @@
-//! Content controls that are bound to data, and elements of other namespaces.
+//! Content controls that are bound to data, elements of other namespaces, and equations of RTF.
 
 use super::{document, docx};
 use crate::ingest::extract::package::test_files::{package, relationships};
@@ -89,4 +89,15 @@ fn elements_of_other_namespaces_are_no_text() {
          <mc:Fallback><w:t>three</w:t></mc:Fallback></mc:AlternateContent></w:r></w:p>"
     );
     assert_eq!(document(&docx(&body)).text, "a\n\none\n\nA note.\n\n");
+}
+
+#[test]
+fn equations_of_rtf_are_read() {
+    let rtf = br"{\rtf1\ansi Let {\mmath\ltrpar {\*\moMath{\mr\mscr0\msty2 x=}{\mf{\mfPr{\mtype bar}{\mctrlPr\b}}\
+        {\mnum{\mr a+b}}{\mden{\mr 2}}}{\mnary{\mnaryPr{\mchr \u8721 ?}{\mlimLoc undOvr}{\mgrow 1}}{\msub{\mr i}}{\msup{\mr n}}\
+        {\me{\msSup{\me{\mr i}}{\msup{\mr 2}}}}}}{\*\mmathPict{\pict 00ff}}} be.\par {\moMath{\mr y}}}";
+    assert_eq!(
+        document(rtf).text,
+        "Let x=(a+b)/2\u{2211}_i^n i^2 be.\n\ny\n\n"
+    );
 }
