@@ -14,6 +14,7 @@ use hayro_interpret::{
 use crate::ingest::extract::pdf::cid_fonts::CidText;
 use crate::ingest::extract::pdf::forms::Written;
 use crate::ingest::extract::pdf::segments::{Glyph, Segment, SegmentBuilder, text_of};
+use crate::ingest::extract::pdf::stretch::{RunGlyph, Stretches};
 use crate::ingest::extract::pdf::text_string;
 use crate::ingest::extract::pdf::{page_text, words};
 use crate::ingest::extract::skip_reason::{MAX_TEXT_BYTES, SkipReason};
@@ -36,6 +37,7 @@ const EM_UNITS: f64 = 1000.0;
 pub(super) struct Drawn {
     glyphs: usize,
     clips: usize,
+    stretches: Stretches,
 }
 
 /// Unwinds the interpreter, which has no other way to be stopped.
@@ -222,32 +224,6 @@ fn ink(glyph: &DrawnGlyph<'_>, transform: Affine) -> Option<(f64, f64)> {
     (drawn.area() > 0.0).then_some((middle.x, middle.y))
 }
 
-/// Widths of the glyphs of a run in the space of its first one: the fonts that stand in for ones that are not in the
-/// document are stretched glyph by glyph, which the transformation of a glyph includes.
-fn unstretched_scale(glyphs: &[(Affine, f64)]) -> Option<f64> {
-    let scale = |transform: &Affine| {
-        let [a, b, ..] = transform.as_coeffs();
-        a.hypot(b)
-    };
-    let first = scale(&glyphs.first()?.0);
-    let is_even = |(transform, _): &(Affine, f64)| (scale(transform) / first - 1.0).abs() < 1e-3;
-    if glyphs.iter().all(is_even) {
-        return None;
-    }
-    let mut ratios: Vec<f64> = Vec::new();
-    for pair in glyphs.windows(2) {
-        let [(one, width), (next, _)] = pair else {
-            continue;
-        };
-        let step = *next * Point::ZERO - *one * Point::ZERO;
-        if *width > 0.0 {
-            ratios.push(step.hypot() / width);
-        }
-    }
-    ratios.sort_by(f64::total_cmp);
-    ratios.get(ratios.len() / 2).copied()
-}
-
 impl<'a> Device<'a> for PageDevice<'_> {
     fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {}
 
@@ -280,12 +256,18 @@ impl<'a> Device<'a> for PageDevice<'_> {
                 DrawnGlyph::Outline(outline) => outline.advance_width(),
                 DrawnGlyph::Type3(drawing) => drawing.advance_width(),
             };
-            let transform = props.transform * glyph.transform();
-            (transform, f64::from(width.unwrap_or(0.0)))
+            RunGlyph {
+                transform: props.transform * glyph.transform(),
+                width: f64::from(width.unwrap_or(0.0)),
+            }
         });
-        let placed: Vec<(Affine, f64)> = placed.collect();
-        let scale = unstretched_scale(&placed);
-        for (glyph, (transform, width)) in run.glyphs().iter().zip(placed) {
+        let placed: Vec<RunGlyph> = placed.collect();
+        let scale = if is_vertical {
+            None
+        } else {
+            self.drawn.stretches.scale_of(&placed)
+        };
+        for (glyph, RunGlyph { transform, width }) in run.glyphs().iter().zip(placed) {
             if let Err(reason) = self.count_glyphs(1) {
                 stop(reason);
             }
@@ -303,7 +285,7 @@ impl<'a> Device<'a> for PageDevice<'_> {
                 (1.0, 0.0)
             };
             let along = match scale {
-                Some(scale) if !is_vertical => scale * width,
+                Some(scale) => scale * width,
                 // One em a character.
                 _ if is_vertical => length * EM_UNITS,
                 _ => length * width,

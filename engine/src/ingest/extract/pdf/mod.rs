@@ -15,6 +15,7 @@ mod page_text;
 mod reader;
 mod reading_order;
 mod segments;
+mod stretch;
 mod text_string;
 mod words;
 

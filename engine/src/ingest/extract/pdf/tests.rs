@@ -6,6 +6,7 @@ mod hyphens;
 mod letters;
 mod tables;
 mod vertical;
+mod widths;
 
 use crate::ingest::extract::extracted::Extracted;
 use crate::ingest::extract::pdf::{extract, is_pdf, reader::extract_holding};
