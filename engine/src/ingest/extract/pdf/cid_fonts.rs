@@ -6,12 +6,14 @@ use std::rc::Rc;
 use encoding_rs::UTF_16BE;
 use hayro_interpret::hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_syntax::object::{Array, Dict, Name, Stream, String as PdfString};
+use hayro_syntax::page::Resources;
 use rustc_hash::FxHashMap;
 
 use crate::ingest::extract::pdf::segments::text_of;
 
-/// Fonts of a page that are looked at.
+/// Fonts and drawings of a page that are looked at, and drawings inside each other.
 const MAX_FONTS: usize = 1000;
+const MAX_DEPTH: usize = 4;
 
 /// A map of a font that has a name instead: its codes are the characters themselves, in UTF-16.
 const CODES_ARE_CHARACTERS: &[u8] =
@@ -67,23 +69,44 @@ pub(super) struct CidFonts {
 }
 
 impl CidFonts {
-    /// The table for the fonts of a page that do not say their text; `None` where there is none, and where they need several, as
-    /// a glyph does not tell its font.
-    pub(super) fn of_page(&mut self, fonts: &Dict<'_>) -> Option<Rc<CidText>> {
-        let mut found = None;
-        for name in fonts.keys().take(MAX_FONTS) {
-            let font = fonts.get::<Dict<'_>>(&name);
-            let Some(key) = font.and_then(|font| key_of_font(&font)) else {
-                continue;
-            };
-            if found.as_ref().is_some_and(|found| *found != key) {
-                return None;
+    /// The table for the fonts of a page that do not say their text, or of the drawings in it; `None` where there is none, and
+    /// where they need several, as a glyph does not tell its font.
+    pub(super) fn of_page<'a>(&mut self, resources: &Resources<'a>) -> Option<Rc<CidText>> {
+        let mut level = vec![(resources.fonts.clone(), resources.x_objects.clone())];
+        let mut left = MAX_FONTS;
+        for _ in 0..MAX_DEPTH {
+            let mut found = None;
+            for (fonts, _) in &level {
+                for name in fonts.keys() {
+                    left = left.checked_sub(1)?;
+                    let font = fonts.get::<Dict<'_>>(&name);
+                    let Some(key) = font.and_then(|font| key_of_font(&font)) else {
+                        continue;
+                    };
+                    if found.as_ref().is_some_and(|found| *found != key) {
+                        return None;
+                    }
+                    found = Some(key);
+                }
             }
-            found = Some(key);
+            if let Some(key) = found {
+                let make = || table(&key.0, &key.1).map(Rc::new);
+                return self.known.entry(key.clone()).or_insert_with(make).clone();
+            }
+            let mut inner = Vec::new();
+            for (_, drawings) in &level {
+                for name in drawings.keys() {
+                    left = left.checked_sub(1)?;
+                    let drawing = drawings.get::<Stream<'a>>(&name);
+                    let own = drawing.and_then(|it| it.dict().get::<Dict<'a>>("Resources"));
+                    let entry =
+                        |own: &Dict<'a>, name: &str| own.get::<Dict<'a>>(name).unwrap_or_default();
+                    inner.extend(own.map(|own| (entry(&own, "Font"), entry(&own, "XObject"))));
+                }
+            }
+            level = inner;
         }
-        let key = found?;
-        let make = || table(&key.0, &key.1).map(Rc::new);
-        self.known.entry(key.clone()).or_insert_with(make).clone()
+        None
     }
 }
 

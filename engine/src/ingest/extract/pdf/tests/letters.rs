@@ -158,3 +158,17 @@ fn lines_from_right_to_left_keep_latin_words_and_numbers() {
     let expected = "\u{5d4}\u{5d3} (1970) \u{5d4} example.net \u{5d3}\u{5d4}\u{5d5}";
     assert_eq!(first, Some(expected));
 }
+
+#[test]
+fn a_font_of_a_drawing_is_read_by_its_collection() {
+    let font = "<< /Type /Font /Subtype /Type0 /BaseFont /Some /Encoding /Identity-H /DescendantFonts [5 0 R] >>";
+    let descendant = "<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Some \
+        /CIDSystemInfo << /Registry (Adobe) /Ordering (Japan1) /Supplement 5 >> >>";
+    let entries = format!(
+        "/Type /XObject /Subtype /Form /BBox [0 0 600 800] /Resources << /Font << /F {font} >> >>"
+    );
+    // Numbers 843 and 845 of the collection.
+    let drawing = stream(&entries, "BT /F 10 Tf 50 700 Td <034b034d> Tj ET");
+    let bytes = with_objects("", &[("", "/X Do")], &[drawing, descendant.to_owned()], "");
+    assert_eq!(text(&bytes), "\u{3042}\u{3044}\n\n");
+}
