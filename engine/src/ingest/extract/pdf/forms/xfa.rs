@@ -1,6 +1,7 @@
 //! Forms in XML (XFA 3.3): their labels and values, for documents whose pages say only that another viewer is needed.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use hayro_syntax::object::{Dict, Object};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,10 +19,10 @@ pub(in crate::ingest::extract::pdf) fn text_of_form(form: &Dict<'_>) -> Option<S
     let source = source_of(form)?;
     let source = xml::decode(&source, "PDF").ok()?;
     // What was read before a limit is worth having.
-    let mut items = Vec::new();
+    let mut template = Template::default();
     let mut data = Data::default();
-    let _ = read(&source, &mut items, &mut data);
-    let text = written(&items, &mut data);
+    let _ = read(&source, &mut template, &mut data);
+    let text = written(&template, &mut data);
     (!text.trim().is_empty()).then_some(text)
 }
 
@@ -58,6 +59,47 @@ enum Item {
     Field(Field),
 }
 
+/// What a form shows, and the parts of it that are there only where the data are.
+#[derive(Debug, Default)]
+struct Template {
+    items: Vec<Item>,
+    optional: Vec<Part>,
+}
+
+/// A part of a form: the name of its data, its items, and whether no data means none of it.
+#[derive(Debug)]
+struct Part {
+    name: String,
+    items: Range<usize>,
+    is_optional: bool,
+    /// How deep its elements lie.
+    depth: usize,
+}
+
+impl Template {
+    /// For each item whether it is shown beside these data.
+    fn shown(&self, data: &Data) -> Vec<bool> {
+        // How many hidden parts begin and end at each item.
+        let mut changes = vec![(0usize, 0usize); self.items.len() + 1];
+        for part in &self.optional {
+            if !data.elements.contains(&part.name) {
+                for (at, is_start) in [(part.items.start, true), (part.items.end, false)] {
+                    if let Some((starts, ends)) = changes.get_mut(at) {
+                        *starts += usize::from(is_start);
+                        *ends += usize::from(!is_start);
+                    }
+                }
+            }
+        }
+        let mut hidden = 0;
+        let depths = changes.iter().map(|(starts, ends)| {
+            hidden = (hidden + starts).saturating_sub(*ends);
+            hidden == 0
+        });
+        depths.collect()
+    }
+}
+
 #[derive(Debug, Default)]
 struct Field {
     /// The name that its value has.
@@ -74,6 +116,8 @@ struct Field {
 struct Data {
     values: Vec<Value>,
     by_name: FxHashMap<String, VecDeque<usize>>,
+    /// Names of all elements.
+    elements: FxHashSet<String>,
 }
 
 #[derive(Debug)]
@@ -85,14 +129,14 @@ struct Value {
     is_used: bool,
 }
 
-fn read(source: &str, items: &mut Vec<Item>, data: &mut Data) -> Result<(), SkipReason> {
+fn read(source: &str, template: &mut Template, data: &mut Data) -> Result<(), SkipReason> {
     let mut reader = XmlReader::new(source);
     while let Some(event) = reader.next()? {
         let XmlEvent::Start(element) = event else {
             continue;
         };
         match element.name() {
-            "template" => read_template(&mut reader, items)?,
+            "template" => read_template(&mut reader, template)?,
             "datasets" => read_data(&mut reader, data)?,
             _ => {}
         }
@@ -109,12 +153,20 @@ fn is_hidden(element: &Element<'_>) -> bool {
 }
 
 /// Reads the form behind its start.
-fn read_template(reader: &mut XmlReader<'_>, items: &mut Vec<Item>) -> Result<(), SkipReason> {
+fn read_template(reader: &mut XmlReader<'_>, template: &mut Template) -> Result<(), SkipReason> {
     let mut depth = 1usize;
+    let mut open: Vec<Part> = Vec::new();
+    let items = &mut template.items;
     while let Some(event) = reader.next()? {
         match event {
             XmlEvent::End(_) => {
                 depth -= 1;
+                if let Some(mut part) = open.pop_if(|part| part.depth > depth) {
+                    part.items.end = items.len();
+                    if part.is_optional {
+                        template.optional.push(part);
+                    }
+                }
                 if depth == 0 {
                     return Ok(());
                 }
@@ -135,6 +187,29 @@ fn read_template(reader: &mut XmlReader<'_>, items: &mut Vec<Item>) -> Result<()
                 "subform" | "pageArea" => {
                     items.push(Item::Group);
                     depth += 1;
+                    open.push(Part {
+                        name: element.reference("name").unwrap_or_default(),
+                        items: items.len() - 1..items.len(),
+                        is_optional: false,
+                        depth,
+                    });
+                }
+                "occur" => {
+                    // How often a part is there without data, which is its least number where that is not said.
+                    let initial = element.attribute("initial");
+                    let least = initial.or_else(|| element.attribute("min"));
+                    let part = open.last_mut().filter(|part| part.depth == depth);
+                    if let Some(part) = part.filter(|part| !part.name.is_empty()) {
+                        part.is_optional = least.as_deref() == Some("0");
+                    }
+                    depth += 1;
+                }
+                "bind" => {
+                    let part = open.last_mut().filter(|part| part.depth == depth);
+                    if let (Some(part), Some(name)) = (part, bound_name(&element)) {
+                        part.name = name;
+                    }
+                    depth += 1;
                 }
                 // What no page shows.
                 "desc" | "proto" | "script" | "event" | "variables" => reader.skip()?,
@@ -143,6 +218,14 @@ fn read_template(reader: &mut XmlReader<'_>, items: &mut Vec<Item>) -> Result<()
         }
     }
     Ok(())
+}
+
+/// The name of the data that an element is bound to by a path.
+fn bound_name(bind: &Element<'_>) -> Option<String> {
+    let path = bind.attribute("ref")?;
+    let last = path.rsplit('.').next().unwrap_or_default();
+    let last = last.split('[').next().unwrap_or_default();
+    (!last.is_empty() && last != "$").then(|| last.to_owned())
 }
 
 /// Reads a field behind its start.
@@ -175,12 +258,8 @@ fn read_field(reader: &mut XmlReader<'_>, name: String) -> Result<Field, SkipRea
                 "event" | "ui" | "desc" | "script" | "assist" | "validate" | "calculate"
                 | "traversal" | "image" => reader.skip()?,
                 "bind" => {
-                    if let Some(path) = element.attribute("ref") {
-                        let last = path.rsplit('.').next().unwrap_or_default();
-                        let last = last.split('[').next().unwrap_or_default();
-                        if !last.is_empty() && last != "$" {
-                            field.name = last.to_owned();
-                        }
+                    if let Some(name) = bound_name(&element) {
+                        field.name = name;
                     }
                     reader.skip()?;
                 }
@@ -256,6 +335,7 @@ fn read_data(reader: &mut XmlReader<'_>, data: &mut Data) -> Result<(), SkipReas
                     *holds = true;
                 }
                 count += 1;
+                data.elements.insert(element.name().to_owned());
                 open.push((element.name().to_owned(), count, String::new(), false));
             }
             XmlEvent::Text(piece) => {
@@ -301,10 +381,12 @@ impl Data {
 }
 
 /// The form as text: labels with their values, then the values that no field took, such as further rows of tables.
-fn written(items: &[Item], data: &mut Data) -> String {
+fn written(template: &Template, data: &mut Data) -> String {
     let mut text = String::new();
     let mut names: FxHashSet<&str> = FxHashSet::default();
-    for item in items {
+    let shown = template.shown(data);
+    let items = template.items.iter().zip(shown);
+    for (item, _) in items.filter(|(_, is_shown)| *is_shown) {
         if text.len() > MAX_TEXT_BYTES {
             return text;
         }

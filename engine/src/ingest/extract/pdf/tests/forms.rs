@@ -163,3 +163,38 @@ fn fields_that_lead_round_end() {
     let read = text(&form("", &at(50, 700, "words"), &[field], &[]));
     assert_eq!(read, "words\n\n");
 }
+
+#[test]
+fn a_part_of_a_form_that_is_there_with_its_data_only_is_not_read_without() {
+    let part = |name: &str, rest: &str, label: &str| {
+        format!(
+            "<subform name='{name}'>{rest}<draw><value><text>{label}</text></value></draw></subform>"
+        )
+    };
+    let template = format!(
+        "<template><subform name='crew'>{}{}{}{}{}</subform></template>",
+        part("cook", "<occur min='0'/>", "Name of the cook"),
+        part("mate", "<occur max='-1' min='0'/>", "Name of the mate"),
+        part("pilot", "<occur min='0' initial='1'/>", "Name of the pilot"),
+        part("owner", "<occur min='1'/>", "Name of the owner"),
+        part(
+            "any",
+            "<occur min='0'/><bind match='dataRef' ref='$.guest[*]'/>",
+            "Name of the guest"
+        ),
+    );
+    let read = |data: &str| {
+        let source = stream(
+            "",
+            &format!("<xdp>{template}<datasets><data><crew>{data}</crew></data></datasets></xdp>"),
+        );
+        let catalog = "/NeedsRendering true /AcroForm << /XFA 4 0 R >>";
+        let wait = at(50, 700, "Please wait...");
+        text(&with_objects(catalog, &[("", &wait)], &[source], ""))
+    };
+    assert_eq!(read(""), "Name of the pilot\n\nName of the owner\n\n");
+    assert_eq!(
+        read("<mate/><guest/>"),
+        "Name of the mate\n\nName of the pilot\n\nName of the owner\n\nName of the guest\n\n"
+    );
+}
