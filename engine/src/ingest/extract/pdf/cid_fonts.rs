@@ -6,7 +6,7 @@ use std::rc::Rc;
 use encoding_rs::UTF_16BE;
 use hayro_interpret::hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_syntax::object::{Array, Dict, Name, Stream, String as PdfString};
-use hayro_syntax::page::Resources;
+use hayro_syntax::page::Page;
 use rustc_hash::FxHashMap;
 
 use crate::ingest::extract::pdf::segments::text_of;
@@ -15,6 +15,8 @@ use crate::ingest::extract::pdf::segments::text_of;
 const MAX_FONTS: usize = 1000;
 const MAX_DEPTH: usize = 4;
 
+/// Stands for the encoding of a font that is not in the document and has no other.
+const OF_NO_GLYPHS: &[u8] = b"Uni-UTF16-H";
 /// A map of a font that has a name instead: its codes are the characters themselves, in UTF-16.
 const CODES_ARE_CHARACTERS: &[u8] =
     b"begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange \
@@ -71,16 +73,23 @@ pub(super) struct CidFonts {
 impl CidFonts {
     /// The table for the fonts of a page that do not say their text, or of the drawings in it; `None` where there is none, and
     /// where they need several, as a glyph does not tell its font.
-    pub(super) fn of_page<'a>(&mut self, resources: &Resources<'a>) -> Option<Rc<CidText>> {
+    pub(super) fn of_page<'a>(&mut self, page: &Page<'a>) -> Option<Rc<CidText>> {
+        let resources = page.resources();
         let mut level = vec![(resources.fonts.clone(), resources.x_objects.clone())];
         let mut left = MAX_FONTS;
+        let mut annotations = drawn_annotations(page);
         for _ in 0..MAX_DEPTH {
             let mut found = None;
+            let mut has_silent = false;
             for (fonts, _) in &level {
                 for name in fonts.keys() {
                     left = left.checked_sub(1)?;
                     let font = fonts.get::<Dict<'_>>(&name);
-                    let Some(key) = font.and_then(|font| key_of_font(&font)) else {
+                    let Some(font) = font else {
+                        continue;
+                    };
+                    let Some(key) = key_of_font(&font) else {
+                        has_silent |= is_silent(&font);
                         continue;
                     };
                     if found.as_ref().is_some_and(|found| *found != key) {
@@ -90,31 +99,51 @@ impl CidFonts {
                 }
             }
             if let Some(key) = found {
+                // The codes of the other one are the numbers of its glyphs.
+                if has_silent && key.0 == OF_NO_GLYPHS {
+                    return None;
+                }
                 let make = || table(&key.0, &key.1).map(Rc::new);
                 return self.known.entry(key.clone()).or_insert_with(make).clone();
             }
-            let mut inner = Vec::new();
-            for (_, drawings) in &level {
-                for name in drawings.keys() {
+            let mut drawings = std::mem::take(&mut annotations);
+            for (_, named) in &level {
+                for name in named.keys() {
                     left = left.checked_sub(1)?;
-                    let drawing = drawings.get::<Stream<'a>>(&name);
-                    let own = drawing.and_then(|it| it.dict().get::<Dict<'a>>("Resources"));
-                    let entry =
-                        |own: &Dict<'a>, name: &str| own.get::<Dict<'a>>(name).unwrap_or_default();
-                    inner.extend(own.map(|own| (entry(&own, "Font"), entry(&own, "XObject"))));
+                    drawings.extend(named.get::<Stream<'a>>(&name));
                 }
             }
-            level = inner;
+            let resources = drawings
+                .iter()
+                .filter_map(|drawing| drawing.dict().get::<Dict<'a>>("Resources"));
+            let entry = |of: &Dict<'a>, name: &str| of.get::<Dict<'a>>(name).unwrap_or_default();
+            level = resources
+                .map(|of| (entry(&of, "Font"), entry(&of, "XObject")))
+                .collect();
         }
         None
     }
 }
 
+/// The drawings of the annotations of a page.
+fn drawn_annotations<'a>(page: &Page<'a>) -> Vec<Stream<'a>> {
+    let annotations = page.raw().get::<Array<'a>>("Annots").unwrap_or_default();
+    let annotations = annotations.iter::<Dict<'a>>().take(MAX_FONTS);
+    let drawings = annotations.filter_map(|it| it.get::<Dict<'a>>("AP"));
+    drawings
+        .filter_map(|it| it.get::<Stream<'a>>("N"))
+        .collect()
+}
+
+/// Whether a font has codes of several bytes and no map to text. The name of an encoding says no text.
+fn is_silent(font: &Dict<'_>) -> bool {
+    let kind = font.get::<Name<'_>>("Subtype");
+    kind.is_some_and(|kind| &*kind == b"Type0") && font.get::<Stream<'_>>("ToUnicode").is_none()
+}
+
 /// The encoding of such a font, for horizontal text, and its collection.
 fn key_of_font(font: &Dict<'_>) -> Option<(Vec<u8>, CidFamily)> {
-    let is_composite = &*font.get::<Name<'_>>("Subtype")? == b"Type0";
-    // The name of an encoding says no text.
-    if !is_composite || font.get::<Stream<'_>>("ToUnicode").is_some() {
+    if !is_silent(font) {
         return None;
     }
     let descendants = font.get::<Array<'_>>("DescendantFonts")?;
@@ -124,6 +153,11 @@ fn key_of_font(font: &Dict<'_>) -> Option<(Vec<u8>, CidFamily)> {
     let ordering = system.get::<PdfString<'_>>("Ordering")?;
     let family = CidFamily::from_registry_ordering(&registry, &ordering);
     let mut encoding = font.get::<Name<'_>>("Encoding")?.to_vec();
+    // Where there are no glyphs that the codes could be the numbers of, they are characters.
+    if encoding.starts_with(b"Identity-") && *ordering == *b"Identity" && !is_embedded(&descendant)
+    {
+        return Some((OF_NO_GLYPHS.to_vec(), family));
+    }
     if family.ucs2_cmap().is_none() && !is_of_characters(&encoding) {
         return None;
     }
@@ -131,6 +165,17 @@ fn key_of_font(font: &Dict<'_>) -> Option<(Vec<u8>, CidFamily)> {
         *direction = b'H';
     }
     Some((encoding, family))
+}
+
+/// Whether a font is in the document.
+fn is_embedded(descendant: &Dict<'_>) -> bool {
+    let descriptor = descendant.get::<Dict<'_>>("FontDescriptor");
+    let has = |descriptor: Dict<'_>| {
+        ["FontFile", "FontFile2", "FontFile3"]
+            .iter()
+            .any(|file| descriptor.contains_key(file))
+    };
+    descriptor.is_some_and(has)
 }
 
 /// Whether an encoding has the characters themselves for codes, such as `UniJIS-UTF16-H`.

@@ -255,7 +255,7 @@ impl<'a> PageReader<'a> {
             self.pdf.xref(),
             self.settings.clone(),
         );
-        let cid_text = self.cid_fonts.of_page(page.resources());
+        let cid_text = self.cid_fonts.of_page(page);
         let mut device = PageDevice::new(area, cid_text, drawn);
         let interpreted = panic::catch_unwind(AssertUnwindSafe(|| {
             interpret_page(page, &mut context, &mut device);

@@ -172,3 +172,23 @@ fn a_font_of_a_drawing_is_read_by_its_collection() {
     let bytes = with_objects("", &[("", "/X Do")], &[drawing, descendant.to_owned()], "");
     assert_eq!(text(&bytes), "\u{3042}\u{3044}\n\n");
 }
+
+#[test]
+fn codes_of_a_composite_font_that_is_not_there_are_characters() {
+    let line = "Lod\u{11b} v p\u{159}\u{ed}stavu";
+    let entries = "/Encoding /Identity-H";
+    let read = |content: &str| text(&composite(entries, NO_COLLECTION, content));
+    assert_eq!(read(&coded(700, line)), format!("{line}\n\n"));
+    // The same in a drawing of an annotation, as signatures are.
+    let font = format!(
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Some /Encoding /Identity-H /DescendantFonts [<< /Type /Font \
+         /Subtype /CIDFontType2 /BaseFont /Some /DW 600 /CIDSystemInfo << {NO_COLLECTION} >> >>] >>"
+    );
+    let form = format!(
+        "/Type /XObject /Subtype /Form /BBox [0 0 300 800] /Resources << /Font << /F {font} >> >>"
+    );
+    let drawing = stream(&form, &coded(700, line));
+    let page = "/Annots [<< /Subtype /Widget /Rect [0 0 300 800] /F 4 /AP << /N 4 0 R >> >>]";
+    let bytes = with_objects("", &[(page, "")], &[drawing], "");
+    assert_eq!(text(&bytes), format!("{line}\n\n"));
+}
