@@ -218,9 +218,10 @@ def _table(names: tuple[str, ...], rows: list[list[str]], total: int, nothing: s
         for row in rows
     ]
     body = "".join(f"<tr>{row}</tr>" for row in cells)
-    head = "".join(f'<th style="text-align:left">{name}</th>' for name in names) if any(names) else ""
+    titles = "".join(f'<th style="text-align:left">{name}</th>' for name in names)
+    head = f"<thead><tr>{titles}</tr></thead>" if any(names) else ""
     note = f"<p>The first {len(rows)} of {total}.</p>" if total > len(rows) else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+    return f"<table>{head}<tbody>{body}</tbody></table>{note}"
 
 
 def to_html(hits: Hits) -> str:

@@ -101,6 +101,9 @@ fn hint(error: &Error) -> Option<String> {
         Error::AmbiguousDocument { .. } => "give the whole path",
         Error::AmbiguousSection { .. } => "give its number, as \"2.1\"",
         Error::NotAKb { .. } => "kbfile.open(path, \"w\") makes a .kb",
+        Error::PathNotFound { path } if path.extension().is_some_and(|it| it == "kb") => {
+            "kbfile.open(path, \"w\") makes a .kb"
+        }
         Error::FormatUnsupported { .. } => {
             "a newer file needs a newer kbfile; of an older one index the sources again"
         }

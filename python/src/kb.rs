@@ -8,7 +8,7 @@ use kb_engine::{
     Error, Filters, PageOptions, RegexRequest, SymbolRelation, SymbolsRequest, VerifyOptions,
     search_files_regex, search_files_symbols, search_files_with,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
@@ -491,6 +491,25 @@ impl Kb {
             kb.verify(&options, hook)
         })?;
         Ok(VerifyReport::from(report))
+    }
+
+    /// What only a writer has is refused with the way to get one.
+    fn __getattr__(slf: &Bound<'_, Kb>, name: &str) -> PyResult<()> {
+        let py = slf.py();
+        let message = format!(
+            "'{}' object has no attribute '{name}'",
+            slf.get_type().fully_qualified_name()?
+        );
+        let error = PyAttributeError::new_err(message);
+        // By these two Python looks for a similar name.
+        error.value(py).setattr("name", name)?;
+        error.value(py).setattr("obj", slf)?;
+        let writer = py.import("kbfile._kbfile")?.getattr("Writer")?;
+        if writer.hasattr(name)? {
+            let hint = "hint: it is open for reading; kbfile.open(path, \"a\") changes it";
+            error.value(py).call_method1("add_note", (hint,))?;
+        }
+        Err(error)
     }
 
     pub(crate) fn __repr__(&self) -> String {

@@ -329,3 +329,23 @@ def test_a_file_in_a_folder_that_is_gone_is_read(tmp_path: Path, path: Path) -> 
     kb = kbfile.open(inner / "a.kb")
     shutil.rmtree(inner)
     assert len(kb.search("moon")) > 0
+
+
+def test_first_mistakes_are_told_what_to_do(kb: kbfile.Kb, tmp_path: Path) -> None:
+    with pytest.raises(AttributeError, match="'kbfile.Kb' object has no attribute 'add'") as reading:
+        kb.add("text")  # type: ignore[attr-defined]
+    assert reading.value.__notes__ == ['hint: it is open for reading; kbfile.open(path, "a") changes it']
+    assert reading.value.name == "add" and reading.value.obj is kb
+    with pytest.raises(AttributeError) as other:
+        kb.serch  # type: ignore[attr-defined]
+    assert not hasattr(other.value, "__notes__") and not hasattr(kb, "_ipython_display_")
+    with pytest.raises(kbfile.NotFoundError) as missing:
+        kbfile.open(tmp_path / "missing.kb")
+    assert missing.value.hint == 'kbfile.open(path, "w") makes a .kb'
+
+
+def test_what_a_notebook_prints_names_what_it_is(kb: kbfile.Kb) -> None:
+    assert repr(kb.documents()) == repr(kb).replace("Kb(", "DocumentIterator(")
+    assert repr(kb.search_regex("patience")) == "Matches(1 match)"
+    assert repr(kb.search_regex("o", k=1)) == "Matches(1 match, and more)"
+    assert "<thead>" not in kb["src/tides.py"]._repr_html_().split("</table>")[0]

@@ -12,7 +12,7 @@ use crate::call::run_short;
 use crate::documents::page_text::{Page, Slide};
 use crate::documents::sheet::Sheet;
 use crate::error::invalid;
-use crate::handle::Handle;
+use crate::handle::{Handle, Source};
 use crate::results::symbols::Symbol;
 use crate::results::table::{shown, table};
 use crate::time::datetime;
@@ -481,6 +481,13 @@ impl DocumentIterator {
         state.ready.extend(read);
         let next = state.ready.pop_front();
         Ok(next.map(|info| Document::new(&self.handle, info)))
+    }
+
+    fn __repr__(&self) -> String {
+        match &self.handle.source {
+            Source::Path(path) => format!("DocumentIterator({:?})", path.display().to_string()),
+            Source::Bytes(bytes) => format!("DocumentIterator(<{} bytes>)", bytes.len()),
+        }
     }
 
     /// The documents that are left, without their text, as a pandas.DataFrame, a row each. Needs pandas. The iteration

@@ -119,7 +119,15 @@ impl Matches {
     }
 
     fn __repr__(&self) -> String {
-        format!("Matches({} matches)", self.matches.len())
+        let more = if self.cursor.is_some() {
+            ", and more"
+        } else {
+            ""
+        };
+        match self.matches.len() {
+            1 => format!("Matches(1 match{more})"),
+            count => format!("Matches({count} matches{more})"),
+        }
     }
 
     /// The matches as a pandas.DataFrame, a row each. Needs pandas.
