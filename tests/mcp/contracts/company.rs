@@ -10,6 +10,22 @@ use crate::support::{Folder, parts};
 /// Bytes of each page of prose: some 300 tokens.
 const PAGE_BYTES: usize = 1200;
 
+/// The sheets of the content calendar.
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
 /// A folder with `company.kb`.
 pub(crate) fn company() -> Folder {
     let folder = Folder::empty();
@@ -43,7 +59,20 @@ fn documents() -> Vec<Document> {
             .to_owned(),
         _ => "Termination clause of the supply contract with the supplier.".to_owned(),
     };
+    let months = MONTHS.map(|month| (month, 2, "A post about the harbour"));
     vec![
+        book(
+            "Marketing/content_calendar.xlsx",
+            "Content calendar",
+            &months,
+        ),
+        paged(
+            "Marketing/brand_guidelines.pdf",
+            "Brand guidelines",
+            PageSource::Physical,
+            15,
+            |page| format!("Logo and colour {page}."),
+        ),
         book(
             "Finance/2024/Q1/Q1_Budget.xlsx",
             "Q1 Budget, financial performance",

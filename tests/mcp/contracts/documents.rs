@@ -291,3 +291,51 @@ fn a_folder_of_folders_points_at_them() {
         );
     }
 }
+
+#[test]
+fn the_files_of_marketing_are_read() {
+    let (_folder, mut client) = served();
+    // S3-84
+    let calendar = json!({"document_id": "Marketing/content_calendar.xlsx"});
+    let outline = client.tool("get_document_outline", calendar);
+    let sheets = outline["sheets"].as_array().unwrap();
+    assert_eq!(sheets.len(), 12);
+    assert_eq!(sheets[11]["name"], "December");
+    let given = json!({"document_id": "content_calendar.xlsx", "sheet_name": "May"});
+    let rows = client.tool("get_sheet_data", given);
+    assert_eq!(
+        rows["data"]["rows"][0][1], "A post about the harbour",
+        "{rows}"
+    );
+    // S3-85
+    let given = json!({"document_id": "brand_guidelines.pdf", "page_range": "15"});
+    let pages = client.tool("get_pages", given);
+    assert_eq!(pages["data"]["total_pages"], 15);
+    assert_eq!(pages["data"]["pages"][0]["page_number"], 15);
+}
+
+#[test]
+fn a_damaged_workbook_is_named_with_the_reason() {
+    // S3-90
+    let folder = Folder::empty();
+    folder.write("edge/notes.txt", "Notes.\n");
+    // The beginning of a workbook: the heads of two parts, and no list of them at the end.
+    let head = |name: &str| {
+        let length = char::from(u8::try_from(name.len()).unwrap());
+        format!("PK\u{3}\u{4}\u{14}{}{length}\0\0\0{name}", "\0".repeat(21))
+    };
+    let damaged = head("[Content_Types].xml") + &head("xl/workbook.xml");
+    folder.write("edge/test-edge-cases/corrupted.xlsx", damaged);
+    folder.kb(["index", "edge"]).expect(0);
+    let mut client = Client::stdio(&folder, &["edge.kb"]);
+    let name = "test-edge-cases/corrupted.xlsx";
+    let (_, text) = client.both("list_documents", json!({"skipped": true}));
+    assert!(text.contains(name) && text.contains("damaged"), "{text}");
+    let text = client.error("get_sheet_data", json!({"document_id": name}));
+    assert!(
+        text.starts_with("DOCUMENT_NOT_FOUND: ") && text.contains("damaged"),
+        "{text}"
+    );
+    // The other files are there.
+    client.tool("get_document_data", json!({"document_id": "notes.txt"}));
+}
