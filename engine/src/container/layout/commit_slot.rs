@@ -137,14 +137,18 @@ pub(crate) fn check_resting_header(header: &[u8], file_len: u64) -> Result<()> {
     Ok(())
 }
 
-/// The length of the file by the layout in redb's header; `None` when it overflows.
-pub(crate) fn layout_len(header: &[u8; 64]) -> Option<u64> {
-    let number = |offset: usize| {
+/// The layout in redb's header: bytes of a page, pages of the header of a region and of its data, full regions, and
+/// pages of the last one that is not full.
+fn layout_numbers(header: &[u8; 64]) -> [u64; 5] {
+    [12, 16, 20, 24, 28].map(|offset| {
         let bytes = header.get(offset..offset + 4).and_then(|b| b.first_chunk());
         bytes.map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)))
-    };
-    let (page, region_header, region) = (number(12), number(16), number(20));
-    let (full_regions, trailing) = (number(24), number(28));
+    })
+}
+
+/// The length of the file by the layout in redb's header; `None` when it overflows.
+pub(crate) fn layout_len(header: &[u8; 64]) -> Option<u64> {
+    let [page, region_header, region, full_regions, trailing] = layout_numbers(header);
     let trailing_pages = if trailing > 0 {
         region_header + trailing
     } else {
@@ -160,17 +164,48 @@ pub(crate) fn layout_len(header: &[u8; 64]) -> Option<u64> {
 /// says, because a shrink may have been swallowed; after a crash the file's own, from which redb
 /// works out the layout again.
 pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
-    const RECOVERY_REQUIRED: u8 = 2;
-    match layout_len(header) {
-        Some(layout)
-            if header
-                .get(9)
-                .is_some_and(|flags| flags & RECOVERY_REQUIRED == 0) =>
-        {
-            layout.min(file_len)
-        }
-        _ => file_len,
+    resting_layout_len(header).map_or(file_len, |layout| layout.min(file_len))
+}
+
+/// The length with which redb shall open a file that was closed: with room for what most runs write, so that redb does
+/// not double it. The free blocks of the room are the smaller the nearer they are to what is used: redb takes the smallest
+/// block that does, and where a file ends anywhere that is often its very end. The room is less than half of the file,
+/// of which redb would give some back at once. After a crash, and in a file of more than one region, it is
+/// [`length_for_redb`].
+pub(crate) fn length_with_room(header: &[u8; 64], file_len: u64) -> u64 {
+    const LEAST_BLOCK: u64 = 8;
+    let len = length_for_redb(header, file_len);
+    let Some((page, pages)) = resting_layout_len(header)
+        .filter(|layout| *layout == len)
+        .and_then(|_| pages_of_only_region(header))
+    else {
+        return len;
+    };
+    let block = 1u64 << (pages / 4).max(LEAST_BLOCK).ilog2();
+    let wanted = pages.next_multiple_of(block) + block;
+    let [_, _, region, ..] = layout_numbers(header);
+    if wanted < region {
+        (1 + wanted) * page
+    } else {
+        len
     }
+}
+
+/// Size of a page, and pages of the data of a file of one region.
+fn pages_of_only_region(header: &[u8; 64]) -> Option<(u64, u64)> {
+    let [page, region_header, region, full_regions, pages] = layout_numbers(header);
+    let is_one = region_header == 0 && full_regions == 0 && (1..region).contains(&pages);
+    is_one.then_some((page, pages))
+}
+
+/// The length by the layout of a file that was closed; `None` while a writer has it open, after one died, and when
+/// it overflows.
+pub(crate) fn resting_layout_len(header: &[u8; 64]) -> Option<u64> {
+    let flags = header.get(FLAGS_AT as usize)?;
+    if flags & WRITER_OPEN != 0 {
+        return None;
+    }
+    layout_len(header)
 }
 
 #[cfg(test)]
@@ -221,6 +256,32 @@ mod tests {
     }
 
     #[test]
+    fn a_closed_file_of_one_region_is_opened_with_some_room() {
+        let header = |pages: u32| {
+            let mut header = [0u8; 64];
+            for (offset, number) in [(12, 4096), (16, 0), (20, 1 << 20), (24, 0), (28, pages)] {
+                header[offset..offset + 4].copy_from_slice(&number.to_le_bytes());
+            }
+            header
+        };
+        for (pages, wanted) in [
+            (97, 128),
+            (1231, 1536),
+            (2048, 2560),
+            (100_000, 131_072),
+            // The region would be full, and redb would begin another.
+            (900_000, 900_000),
+        ] {
+            let len = (1 + u64::from(pages)) * 4096;
+            let with_room = length_with_room(&header(pages), len + 4096);
+            assert_eq!(with_room, (1 + wanted) * 4096, "{pages}");
+            // A file that is cut is damaged, not to be made longer.
+            let cut = length_with_room(&header(pages), len - 4096);
+            assert_eq!(cut, len - 4096, "{pages}");
+        }
+    }
+
+    #[test]
     fn after_a_crash_the_length_of_the_file_counts() {
         let mut header = [0u8; 64];
         for (offset, number) in [(12, 4096u32), (16, 0), (20, 100), (24, 1), (28, 7)] {
@@ -228,7 +289,9 @@ mod tests {
         }
         assert_eq!(length_for_redb(&header, 1 << 20), 108 * 4096);
         assert_eq!(length_for_redb(&header, 4096), 4096);
+        assert_eq!(length_with_room(&header, 1 << 20), 108 * 4096);
         header[9] = 2;
         assert_eq!(length_for_redb(&header, 1 << 20), 1 << 20);
+        assert_eq!(length_with_room(&header, 1 << 20), 1 << 20);
     }
 }

@@ -19,6 +19,15 @@ use crate::container::write::panic_guard::PanicGuard;
 /// Pages above this are extents; smaller ones replace older pages of the tree.
 const LARGEST_TREE_WRITE: usize = 64 << 10;
 
+/// What was written through a [`FileStorage`].
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// Bytes written to pages of the tree.
+    pub(crate) tree_bytes: AtomicU64,
+    /// Where the write that reached farthest ended, from the start of the file.
+    pub(crate) end: AtomicU64,
+}
+
 /// The file under redb. One that readers may have mapped grows as redb asks and never shrinks.
 #[derive(Debug)]
 pub(crate) struct FileStorage {
@@ -28,8 +37,8 @@ pub(crate) struct FileStorage {
     file: File,
     /// What redb asked for last; the file may be longer.
     len: AtomicU64,
-    /// Bytes written to pages of the tree, over all time.
-    tree_bytes: Arc<AtomicU64>,
+    /// Counts what is written.
+    written: Arc<Written>,
     /// Whether nobody else has the file: it may shrink, and what it holds counts only once it is whole,
     /// synced and renamed to its place.
     is_new: bool,
@@ -40,12 +49,12 @@ pub(crate) struct FileStorage {
 }
 
 impl FileStorage {
-    /// For a file in place: `len` from [`length_for_redb`]; bytes written to pages of the tree are
-    /// added to `tree_bytes`; `pages` of the commit that is opened.
+    /// For a file in place: `len` from [`length_for_redb`]; `written` counts; `pages` of the commit
+    /// that is opened.
     pub(crate) fn in_place(
         file: &File,
         len: u64,
-        tree_bytes: Arc<AtomicU64>,
+        written: Arc<Written>,
         guard: PanicGuard,
         pages: PageCheck,
     ) -> io::Result<Self> {
@@ -53,7 +62,7 @@ impl FileStorage {
             inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
             file: file.try_clone()?,
             len: AtomicU64::new(len),
-            tree_bytes,
+            written,
             is_new: false,
             guard,
             pages: Some(pages),
@@ -66,7 +75,7 @@ impl FileStorage {
             inner: FileBackend::new(file.try_clone()?).map_err(io::Error::other)?,
             file: file.try_clone()?,
             len: AtomicU64::new(0),
-            tree_bytes: Arc::default(),
+            written: Arc::default(),
             is_new: true,
             guard,
             pages: None,
@@ -118,9 +127,14 @@ impl StorageBackend for FileStorage {
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.guard.check()?;
         if data.len() <= LARGEST_TREE_WRITE {
-            self.tree_bytes
+            self.written
+                .tree_bytes
                 .fetch_add(data.len() as u64, Ordering::Relaxed);
         }
+        // Also when it fails: some of it may be there then.
+        self.written
+            .end
+            .fetch_max(offset + data.len() as u64, Ordering::Relaxed);
         announce!(Op::Write {
             file: FileId::of(&self.file)?,
             offset,
@@ -181,6 +195,7 @@ mod tests {
     use super::*;
     use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::layout::extent::segment_table_name;
+    use crate::container::layout::table::Key;
     use crate::container::read::container::Container;
     use crate::container::testing::fixture::{build, dump, fill, identity, temp_path};
     use crate::container::write::writer::ContainerWriter;
@@ -197,6 +212,41 @@ mod tests {
         assert_eq!(file.metadata().unwrap().len(), 8192);
         backend.set_len(12_288).unwrap();
         assert_eq!(file.metadata().unwrap().len(), 12_288);
+    }
+
+    /// redb doubles a file that needs room; what nobody wrote to is given back when it is closed.
+    #[test]
+    fn a_small_change_makes_a_file_little_longer_also_under_a_reader() {
+        let (_folder, path) = temp_path();
+        build(&path, |transaction| {
+            fill(transaction, 7)?;
+            let mut column = ColumnWriter::rows(SegmentId(2), ColumnId(1), 1024, MAX_ORDER);
+            for row in 0..4000 {
+                column.push(transaction, &[row as u8; 1024])?;
+            }
+            column.finish(transaction).map(|_| ())
+        });
+        let len = || fs::metadata(&path).unwrap().len();
+        let before = len();
+        for round in 0..6 {
+            let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
+            let mut transaction = writer.begin().unwrap();
+            let key = Key::U64(1_000_000 + round);
+            transaction.put("numbers", key, &[7; 20_000]).unwrap();
+            transaction.commit().unwrap();
+            let most = len();
+            let reader = Container::open(&path).unwrap();
+            writer.finish().unwrap();
+            assert!(
+                len() < before + before / 5,
+                "{} after {before}, round {round}",
+                len()
+            );
+            // Its map is as long as the file was.
+            assert_eq!(reader.len_bytes(), most);
+            assert!(reader.verify(&mut |_| {}).unwrap().damage.is_empty());
+            assert!(dump(&reader).unwrap() == dump(&Container::open(&path).unwrap()).unwrap());
+        }
     }
 
     #[test]

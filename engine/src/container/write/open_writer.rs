@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
 
 use redb::{Database, WriteTransaction};
 
+use crate::container::layout::commit_slot::resting_layout_len;
 use crate::container::read::byte_lock::ByteLock;
 use crate::container::read::container::Container;
 use crate::container::read::mapped_file::is_same_file;
+use crate::container::write::backend::Written;
+use crate::container::write::disk::{read_at, set_len};
 use crate::container::write::new_file::temporary::Temporary;
 use crate::container::write::panic_guard::{PanicGuard, from_redb};
 use crate::container::write::retained::{RetainedSnapshots, newest_transaction};
@@ -33,8 +36,10 @@ pub(crate) struct Live {
     pub(crate) path: PathBuf,
     /// The last commit of this file, whatever its name, through the B-tree reader.
     pub(crate) reader: Container,
-    /// Bytes written to pages of the tree.
-    pub(crate) tree_bytes: Arc<AtomicU64>,
+    /// What redb wrote.
+    pub(crate) written: Arc<Written>,
+    /// Length of the file when it was opened.
+    pub(crate) len_before: u64,
     /// Bytes of extents and large values that were dropped.
     pub(crate) dropped_bytes: u64,
     /// Released last.
@@ -155,7 +160,8 @@ impl OpenWriter {
                 live.retained.announce_commit()?;
                 changes.commit().map_err(from_redb)?;
                 live.dropped_bytes += dropped_bytes;
-                let replaced_bytes = live.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
+                let replaced_bytes =
+                    live.written.tree_bytes.load(Ordering::Relaxed) + live.dropped_bytes;
                 let served = self
                     .guard
                     .call(|| live.retained.committed(database, replaced_bytes));
@@ -199,7 +205,12 @@ impl OpenWriter {
             None => Ok(()),
         };
         let ended = match &target {
-            Some(Target::Live(live)) => live.retained.clear_record().map_err(Error::storage),
+            Some(Target::Live(live)) => {
+                if closed.is_ok() && !self.failed {
+                    live.trim();
+                }
+                live.retained.clear_record().map_err(Error::storage)
+            }
             _ => Ok(()),
         };
         released.and(closed).and(ended).map(|()| target)
@@ -214,6 +225,28 @@ impl Drop for OpenWriter {
 }
 
 impl Live {
+    /// Takes away the end of the file that redb asked for and nobody wrote to: redb doubles a file that needs room.
+    /// No commit ever referred to it, so readers that have it mapped do not look there. Only after redb has closed
+    /// the file: its layout is final then. Where the system refuses, the file stays long.
+    fn trim(&self) {
+        let file = self.retained.file();
+        let mut header = [0; 64];
+        let Ok(()) = read_at(file, &mut header, 0) else {
+            return;
+        };
+        let Some(layout) = resting_layout_len(&header) else {
+            return;
+        };
+        let written = self.written.end.load(Ordering::Relaxed);
+        let wanted = layout.max(written).max(self.len_before);
+        if file
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() > wanted)
+        {
+            let _ = set_len(file, wanted);
+        }
+    }
+
     /// # Errors
     /// [`Error::FileReplaced`] when the path does not lead to the open file any more.
     fn check_path(&self) -> Result<()> {

@@ -2,21 +2,21 @@
 //! state in it, so that a reader can trust an unchanged slot and a crash costs no repair.
 //!
 //! A new file is built under a temporary name; nobody reads it before it is renamed. A file in place
-//! is written beside its readers: through a backend that never shrinks it, behind a lock and a writer
+//! is written beside its readers: through a backend that never takes away what was written, behind a lock and a writer
 //! record, with recent commits kept readable.
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 
 use redb::{Builder, Database};
 
-use crate::container::layout::commit_slot::length_for_redb;
+use crate::container::layout::commit_slot::{length_for_redb, length_with_room};
 use crate::container::layout::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature, new_uuid};
 use crate::container::layout::table::Key;
 use crate::container::read::container::Container;
-use crate::container::write::backend::FileStorage;
-use crate::container::write::disk::{read_at, write_at};
+use crate::container::write::backend::{FileStorage, Written};
+use crate::container::write::disk::{read_at, set_len, write_at};
 use crate::container::write::identity::WriterIdentity;
 use crate::container::write::lock::{LockTimeout, lock_file};
 use crate::container::write::new_file::temporary::{self, Temporary};
@@ -111,9 +111,10 @@ impl ContainerWriter {
         let pages = checked.inspect_err(|_| {
             let _ = retained.restore_previous();
         })?;
-        let tree_bytes = Arc::new(AtomicU64::new(0));
+        let written = Arc::<Written>::default();
+        let len_before = retained.file().metadata().map_err(opening)?.len();
         let guard = PanicGuard::default();
-        let opened = open_in_place(&mut retained, &tree_bytes, &guard, pages);
+        let opened = open_in_place(&mut retained, &written, &guard, pages);
         let database = opened.inspect_err(|_| {
             // The record protects nothing, so leaving it does no harm either.
             let _ = retained.clear_record();
@@ -122,7 +123,8 @@ impl ContainerWriter {
             retained,
             path,
             reader,
-            tree_bytes,
+            written,
+            len_before,
             dropped_bytes: 0,
             _lock: lock,
         };
@@ -250,19 +252,20 @@ impl ContainerWriter {
 /// Gives the file to redb and publishes what is protected.
 fn open_in_place(
     retained: &mut RetainedSnapshots,
-    tree_bytes: &Arc<AtomicU64>,
+    written: &Arc<Written>,
     guard: &PanicGuard,
     pages: PageCheck,
 ) -> Result<Database> {
     let mut header = [0; 64];
     read_at(retained.file(), &mut header, 0).map_err(Error::storage)?;
-    let len = length_for_redb(
-        &header,
-        retained.file().metadata().map_err(Error::storage)?.len(),
-    );
-    let (tree_bytes, redbs_guard) = (Arc::clone(tree_bytes), guard.clone());
-    let storage_of_redb =
-        FileStorage::in_place(retained.file(), len, tree_bytes, redbs_guard, pages);
+    let file_len = retained.file().metadata().map_err(Error::storage)?.len();
+    let mut len = length_with_room(&header, file_len);
+    // redb takes a file that is longer than its layout as after a crash: its lists of pages get longer too.
+    if len > file_len && set_len(retained.file(), len).is_err() {
+        len = length_for_redb(&header, file_len);
+    }
+    let (written, redbs_guard) = (Arc::clone(written), guard.clone());
+    let storage_of_redb = FileStorage::in_place(retained.file(), len, written, redbs_guard, pages);
     let storage_of_redb = storage_of_redb.map_err(Error::storage)?;
     guard.call(|| {
         let database = builder()
