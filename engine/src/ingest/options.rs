@@ -66,6 +66,8 @@ pub struct IndexOptions {
     /// How long a run that makes a new file reads before it commits what it has and gives the file its name. From then on
     /// readers see it grow, and a run that is stopped keeps what was committed; the next one goes on.
     pub checkpoint_after: Duration,
+    /// How many bytes of text such a run takes in before it does the same; what comes first counts.
+    pub checkpoint_bytes: u64,
     /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
     /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
     pub vectors: Option<Codec>,
@@ -95,6 +97,7 @@ impl Default for IndexOptions {
             rebuild: false,
             large_merges: true,
             checkpoint_after: Duration::from_secs(30),
+            checkpoint_bytes: 64 << 20,
             vectors: None,
             min_recall: None,
         }
@@ -216,6 +219,13 @@ impl IndexOptions {
     #[must_use]
     pub fn checkpoint_after(mut self, checkpoint_after: Duration) -> IndexOptions {
         self.checkpoint_after = checkpoint_after;
+        self
+    }
+
+    /// Sets [`IndexOptions::checkpoint_bytes`].
+    #[must_use]
+    pub fn checkpoint_bytes(mut self, checkpoint_bytes: u64) -> IndexOptions {
+        self.checkpoint_bytes = checkpoint_bytes;
         self
     }
 

@@ -234,6 +234,7 @@ impl Session {
         let mut is_published = false;
         let (meta, base) = loop {
             let started = Instant::now();
+            let bytes_before = batch.meta().text_bytes;
             let is_due = Cell::new(false);
             let mut transaction = writer.begin()?;
             if let (Contents::Stored, Some(before)) = (contents, &before) {
@@ -260,7 +261,6 @@ impl Session {
                     Some(before) => before.preserved_fields(&input)?,
                     None => None,
                 };
-                is_due.set(is_new && started.elapsed() >= options.checkpoint_after);
                 write_outcome(
                     &mut transaction,
                     &mut batch,
@@ -268,7 +268,11 @@ impl Session {
                     &input,
                     outcome,
                     known,
-                )
+                )?;
+                let bytes = batch.meta().text_bytes.saturating_sub(bytes_before);
+                let is_long = started.elapsed() >= options.checkpoint_after;
+                is_due.set(is_new && (is_long || bytes >= options.checkpoint_bytes));
+                Ok(())
             })?;
             reporter.check()?;
             if !is_due.get() {
@@ -290,12 +294,20 @@ impl Session {
             let committed = writer.written()?.read(Catalog::load)?;
             reporter.wait_for(watched(|| writer.publish(&self.path, &self.identity())))?;
             is_published = true;
-            let Catalog { meta, manifest, .. } = writer.written()?.read(Catalog::load)?;
-            if manifest != committed.manifest {
+            let mut catalog = writer.written()?.read(Catalog::load)?;
+            if catalog.manifest != committed.manifest {
                 return Err(Error::IndexLocked {
                     holder: "another program, which has just changed it".to_owned(),
                 });
             }
+            if options.large_merges {
+                // Not all at the end: what a merge leaves behind takes what comes next.
+                let base = writer.written()?;
+                let catalogs = CatalogCache::default();
+                merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
+                catalog = writer.written()?.read(Catalog::load)?;
+            }
+            let Catalog { meta, manifest, .. } = catalog;
             batch = Batch::new(meta, manifest, now_ms(), &new_settings);
         };
         let (meta, tally) = meta;

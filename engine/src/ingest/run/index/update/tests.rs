@@ -436,3 +436,38 @@ fn a_new_file_keeps_what_was_committed_when_its_run_is_stopped() {
     assert_eq!((report.added.len(), report.documents), (600, 600));
     assert_eq!(documents(), 600);
 }
+
+/// Time alone decided: what was read in less than half a minute was lost, however much it was.
+#[test]
+fn a_new_file_is_committed_by_bytes_too_and_its_segments_stay_few() {
+    let names: Vec<String> = (0..600).map(|number| format!("{number:03}.txt")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = Place::new(&names);
+    let never = std::time::Duration::MAX;
+    let options = IndexOptions::new().checkpoint_after(never);
+    let run = |bytes: u64, files: u64| {
+        let options = options.clone().checkpoint_bytes(bytes);
+        let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+        let mut stop = |progress: &crate::Progress| match progress.files_done < files {
+            true => std::ops::ControlFlow::Continue(()),
+            false => std::ops::ControlFlow::Break(()),
+        };
+        let stopped = writer.index(&place.paths, &options, &mut stop).is_err();
+        assert_eq!(stopped, files <= 600);
+    };
+    // The text of each file is its name: 7 bytes.
+    run(700 * 7, 400);
+    assert!(!place.kb().exists());
+    run(100 * 7, 500);
+    let kept = Kb::open(place.kb()).unwrap().info().unwrap().documents;
+    assert!((100..500).contains(&kept), "{kept}");
+    fs::remove_file(place.kb()).unwrap();
+    run(7, 601);
+    let kb = Kb::open(place.kb()).unwrap();
+    let info = kb.info().unwrap();
+    assert_eq!(info.documents, 600);
+    assert!(info.segments < 8, "{}", info.segments);
+    let deep = crate::VerifyOptions::new().deep(true);
+    let report = kb.verify(&deep, &mut crate::Progress::ignore).unwrap();
+    assert_eq!(report.problems, [""; 0]);
+}
