@@ -28,6 +28,71 @@ fn a_panic_becomes_damage_and_nothing_may_be_written_after_it() {
     assert!(guard.clone().check().is_err());
 }
 
+/// Set for the process whose stderr is looked at.
+const IS_CHILD: &str = "KB_TEST_OF_PANICS";
+
+/// Panics in a process of its own, because a hook and stderr are those of all threads.
+#[test]
+fn panics_of_redb_are_not_printed_and_all_others_are_once() {
+    if std::env::var_os(IS_CHILD).is_some() {
+        return panic_in_many_ways();
+    }
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", &name, "--nocapture", "--test-threads=1"])
+        .env(IS_CHILD, "1")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(!stderr.contains("guarded"), "{stderr}");
+    for shown in ["before", "a thread", "between", "after"] {
+        let line = format!("hook: {shown}\n");
+        assert_eq!(stderr.matches(&line).count(), 1, "{shown}: {stderr}");
+    }
+}
+
+fn panic_in_many_ways() {
+    use std::io::Write;
+    let fails = |what: &'static str| {
+        let caught = std::panic::catch_unwind(|| std::panic::panic_any(what));
+        assert_eq!(caught.unwrap_err().downcast_ref(), Some(&what));
+    };
+    let is_contained = |what: &'static str| {
+        let guard = PanicGuard::default();
+        let contained = guard.call(|| -> Result<()> { std::panic::panic_any(what) });
+        assert_eq!(contained.unwrap_err().code(), "DAMAGED");
+    };
+    // A hook of the program that itself uses a .kb, for the first time while a thread panics: a hook cannot be set then.
+    std::panic::set_hook(Box::new(|panic| {
+        let written = PanicGuard::default().call(|| {
+            let what = panic.payload().downcast_ref::<&str>().unwrap_or(&"");
+            writeln!(std::io::stderr(), "hook: {what}").map_err(Error::storage)
+        });
+        assert!(written.is_ok());
+    }));
+    fails("before");
+    is_contained("guarded once");
+    is_contained("guarded twice");
+    let outer = PanicGuard::default();
+    let inside = outer.call(|| -> Result<()> {
+        is_contained("guarded in a guarded call");
+        // A thread is not guarded because another one is.
+        let thread = std::thread::spawn(|| std::panic::panic_any("a thread"));
+        assert!(thread.join().is_err());
+        std::panic::panic_any("guarded behind another")
+    });
+    assert_eq!(inside.unwrap_err().code(), "DAMAGED");
+    fails("between");
+    // The hook is put before the others once, however many threads come first.
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| is_contained("guarded in a thread"));
+        }
+    });
+    fails("after");
+}
+
 /// Puts true checksums into all that refers to the page or to pages under it, and returns its own.
 /// `values` gets the ranges of the values of redb's tables.
 fn settle(
