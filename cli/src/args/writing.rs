@@ -161,9 +161,9 @@ pub(crate) struct IndexArguments {
 
     /// Remove the documents of folders that have no files left
     ///
-    /// A PATH without files is an error, and an empty folder below a PATH keeps its documents, with exit status 2: it
-    /// may be a disk that is not mounted. This flag removes these documents. Those of single files, and of folders that
-    /// are gone, are removed without it.
+    /// A PATH without files is an error. An empty folder below a PATH keeps its documents, with exit status 2, where
+    /// nothing was removed from it since they were seen: it may be a disk that is not mounted. This flag removes these
+    /// documents. Those of single files, of folders that are gone and of folders that were emptied are removed without it.
     #[arg(long)]
     pub(crate) prune: bool,
 

@@ -16,6 +16,13 @@ pub(super) fn modified_ms(metadata: &std::fs::Metadata) -> i64 {
     metadata.modified().map_or(0, unix_ms)
 }
 
+/// When a file or folder was made and when it was changed, in milliseconds since 1970; `None` where the system does not
+/// say both.
+pub(super) fn made_and_changed_ms(metadata: &std::fs::Metadata) -> Option<(i64, i64)> {
+    let (made, changed) = metadata.created().ok().zip(metadata.modified().ok())?;
+    Some((unix_ms(made), unix_ms(changed)))
+}
+
 /// The time now, in milliseconds since 1970.
 pub fn now_ms() -> i64 {
     unix_ms(SystemTime::now())

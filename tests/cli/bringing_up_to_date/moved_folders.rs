@@ -152,3 +152,44 @@ fn an_empty_folder_below_a_root_keeps_its_documents() {
     assert_eq!(object["emptied_folders"].as_array().unwrap().len(), 0);
     folder.kb(["verify", "n.kb", "--deep"]).expect(0);
 }
+
+/// The document stayed, and every run ended with status 2.
+#[test]
+fn a_folder_whose_last_file_was_removed_is_no_unmounted_disk() {
+    let folder = Folder::empty();
+    write_notes(&folder, "d/mail/new", 3);
+    folder.write("d/a.md", "# A\n");
+    let made = fs::metadata(folder.join("d/mail/new")).unwrap().created();
+    if made.is_err() {
+        return;
+    }
+    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    for note in 0..3 {
+        fs::remove_file(folder.join(format!("d/mail/new/note{note}.md"))).unwrap();
+    }
+    let told = folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    assert!(told.stdout.contains("removed 3"), "{told:#?}");
+    assert!(!told.stderr.contains("warning"), "{told:#?}");
+    assert_eq!(
+        folder.kb(["ls", "-r", "-f", "n.kb"]).expect(0).stdout,
+        "a.md\n"
+    );
+    // As a disk leaves the folder that it was mounted on: untouched since before its files were seen.
+    write_notes(&folder, "d/mail/new", 2);
+    let before = fs::metadata(folder.join("d/mail/new"))
+        .unwrap()
+        .modified()
+        .unwrap();
+    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    for note in 0..2 {
+        fs::remove_file(folder.join(format!("d/mail/new/note{note}.md"))).unwrap();
+    }
+    let times = fs::FileTimes::new().set_modified(before);
+    let place = fs::File::open(folder.join("d/mail/new")).unwrap();
+    place.set_times(times).unwrap();
+    let told = folder.kb(["index", "d", "-o", "n.kb"]).expect(2);
+    assert!(
+        told.stderr.contains("is empty; the 2 documents"),
+        "{told:#?}"
+    );
+}

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, Result};
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
+use crate::ingest::changes::emptied::EmptyFolders;
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
@@ -172,8 +173,8 @@ pub struct Comparison<'s, W = Walk<'s>> {
     coverage: Coverage,
     /// Document paths that could not be looked at.
     unread: BTreeSet<String>,
-    /// Folders that have nothing in them, by document path.
-    empty: BTreeMap<String, EmptiedFolder>,
+    /// Folders that have nothing in them.
+    empty: EmptyFolders,
     /// What the walk left out, with what it said otherwise.
     walk_skipped: Vec<Skipped>,
     /// What the walk left out, by path.
@@ -242,7 +243,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             left_out: Rows::new(sides.base, left_out),
             coverage,
             unread: BTreeSet::new(),
-            empty: BTreeMap::new(),
+            empty: EmptyFolders::default(),
             walk_skipped: Vec::new(),
             left_out_now: BTreeMap::new(),
             unread_records: BTreeMap::new(),
@@ -273,9 +274,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
                     self.coverage.note_unread(&path);
                     self.unread.insert(path);
                 }
-                WalkItem::Empty(path, folder) => {
-                    self.empty.insert(path, EmptiedFolder::new(folder));
-                }
+                WalkItem::Empty(path, folder) => self.empty.note(path, folder),
                 WalkItem::File(file) => {
                     self.coverage.note_file(file.root, &file.document_path);
                     self.file = Some(file);
@@ -511,23 +510,19 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             self.tally.unread.get_or_insert(document.path);
             return Ok(None);
         }
-        if !self.prune
-            && let Some(emptied) = self.emptied_above(&document.path)
-        {
-            emptied.documents += 1;
+        let looked_at = self
+            .sides
+            .roots
+            .iter()
+            .find(|r| Some(r.id) == document.root);
+        let seen_ms = looked_at.map_or(0, |root| root.indexed_ms.max(document.added_ms));
+        if !self.prune && self.empty.keeps(&document.path, seen_ms) {
             self.tally.unchanged += 1;
             self.kept.insert(document.path.clone());
             let preserved = self.sides.is_rebuild.then_some(Change::Preserve(document));
             return Ok(preserved);
         }
         Ok(Some(Change::Remove(document.path, document.id)))
-    }
-
-    /// The empty folder that a path lies in, which may be where a disk is mounted at other times; not one in its place.
-    fn emptied_above(&mut self, path: &str) -> Option<&mut EmptiedFolder> {
-        let mut above = ancestors(path).filter(|above| *above != path);
-        let above = above.find(|above| self.empty.contains_key(*above))?;
-        self.empty.get_mut(above)
     }
 
     /// Whether a path or a folder that it lies in could not be looked at.
@@ -554,8 +549,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         skipped.dedup();
         skipped.append(&mut self.tally.skipped);
         self.tally.skipped = skipped;
-        let emptied = self.empty.into_values();
-        self.tally.emptied = emptied.filter(|folder| folder.documents > 0).collect();
+        self.tally.emptied = self.empty.into_kept();
         Ok(self.tally)
     }
 }

@@ -53,6 +53,8 @@ pub struct IndexedDocument {
     pub size_bytes: u64,
     /// When the original was changed, milliseconds since 1970.
     pub modified_ms: i64,
+    /// When the document was added, likewise.
+    pub added_ms: i64,
     /// blake3 of the original.
     pub hash: [u8; 32],
 }
@@ -65,6 +67,7 @@ impl IndexedDocument {
             root: record.root,
             size_bytes: record.size_bytes,
             modified_ms: record.modified_ms,
+            added_ms: record.added_ms,
             hash: record.hash,
         }
     }

@@ -1,11 +1,12 @@
 //! What the disk has against what the file has.
 //!
 //! [`comparison`] merges the walk with the rows of a commit, which [`indexed`] reads; [`coverage`] says
-//! which documents a run is about; [`survey`] counts the differences before anything is written.
+//! which documents a run is about; [`emptied`] tells emptied folders from disks that are not mounted; [`survey`] counts the differences before anything is written.
 //! [`source_check`] looks at the originals of a few documents only.
 
 pub mod comparison;
 pub mod coverage;
+pub mod emptied;
 pub mod freshness;
 pub mod indexed;
 pub mod source_check;
