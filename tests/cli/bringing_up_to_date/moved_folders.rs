@@ -68,6 +68,70 @@ fn two_roots_below_a_renamed_folder_follow_it() {
     assert_eq!(count(&folder, "m.kb"), 5);
 }
 
+/// Each of them took the content for that of a new root, and had every document twice.
+#[test]
+fn a_part_of_a_renamed_root_and_a_folder_above_several_are_recognised() {
+    for ask in ["new/sub", "new/sub/note1.md"] {
+        let folder = Folder::empty();
+        write_notes(&folder, "old", 5);
+        for number in 0..4 {
+            folder.write(
+                format!("old/sub/note{number}.md"),
+                format!("# Part {number}\n\nThe heron of {number}.\n"),
+            );
+        }
+        folder.kb(["index", "old", "-o", "m.kb"]).expect(0);
+        fs::rename(folder.join("old"), folder.join("new")).unwrap();
+        folder.write("new/sub/note1.md", "# Edited\n");
+        folder.write("new/note2.md", "# Edited elsewhere\n");
+        let told = folder.kb(["index", ask, "-o", "m.kb"]).expect(0);
+        assert!(
+            told.stdout.contains("added 0, updated 1, removed 0"),
+            "{told:#?}"
+        );
+        assert!(told.stderr.contains("the root moved: "), "{told:#?}");
+        assert_eq!(count(&folder, "m.kb"), 9);
+        // Without -o the file that holds the folder is found.
+        let mut inside = folder.command();
+        inside
+            .current_dir(folder.join("new"))
+            .args(["search", "otter"]);
+        crate::support::run(&mut inside).expect(0);
+        folder.kb(["verify", "m.kb", "--deep"]).expect(0);
+    }
+    for above in ["play", "."] {
+        let folder = Folder::empty();
+        write_notes(&folder, "in/work/a", 3);
+        write_notes(&folder, "in/work/b", 3);
+        folder.write("in/work/b/own.md", "# Of b alone\n");
+        let file = folder.join("out.kb");
+        let file = file.to_str().unwrap();
+        folder
+            .kb(["index", "in/work/a", "in/work/b", "-o", file])
+            .expect(0);
+        fs::rename(folder.join("in/work"), folder.join("in/play")).unwrap();
+        folder.write("in/play/c.md", "# New\n");
+        let mut inside = folder.command();
+        inside
+            .current_dir(folder.join("in"))
+            .args(["index", above, "-o", file]);
+        let told = crate::support::run(&mut inside);
+        if above == "." {
+            // Their places in the old folder have other names: what is not recognised is told.
+            told.expect(0);
+            continue;
+        }
+        let told = told.expect(0);
+        assert!(
+            told.stdout.contains("added 1, updated 0, removed 0"),
+            "{told:#?}"
+        );
+        assert_eq!(told.stderr.matches(" moved: ").count(), 2, "{told:#?}");
+        assert_eq!(count(&folder, file), 8);
+        folder.kb(["verify", file, "--deep"]).expect(0);
+    }
+}
+
 /// A copy is another folder, and so is one that has little of a root that is gone.
 #[test]
 fn a_folder_that_may_be_a_root_that_is_gone_is_told() {

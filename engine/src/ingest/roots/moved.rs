@@ -8,7 +8,11 @@ use std::path::{Path, PathBuf};
 use crate::error::Result;
 use crate::ingest::report::MovedRoot;
 use crate::ingest::roots::agreement::Agreement;
-use crate::ingest::roots::table::Table;
+use crate::ingest::roots::entry::Entry;
+use crate::ingest::roots::table::{Table, best_of};
+
+/// Folders above a given one, and names of a root's own path, that are looked at.
+const MAX_LEVELS: usize = 16;
 
 impl Table<'_, '_> {
     /// Roots whose folders are gone and of which `folder` has something, with how much. None for a folder
@@ -59,6 +63,67 @@ impl Table<'_, '_> {
         self.relocate(at, folder.to_owned(), agreement);
         for (other, agreement, place) in inside {
             self.relocate(other, place, agreement);
+        }
+        Ok(())
+    }
+
+    /// The innermost folder around `folder` that is, for certain, a root whose own folder is gone: what was asked is a
+    /// part of that.
+    pub(super) fn gone_around(
+        &mut self,
+        folder: &Path,
+    ) -> Result<Option<(usize, PathBuf, Agreement)>> {
+        if !self.entries.iter().any(Entry::is_gone) {
+            return Ok(None);
+        }
+        for around in folder.ancestors().skip(1).take(MAX_LEVELS) {
+            if !self.is_within(around) {
+                break;
+            }
+            let gone = self.gone_like(around)?;
+            if let Some((at, agreement)) = best_of(&gone) {
+                return Ok(Some((at, around.to_owned(), agreement)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Moves the root around `folder` that was renamed, if there is one.
+    pub(super) fn adopt_around(&mut self, folder: &Path) -> Result<()> {
+        match self.gone_around(folder)? {
+            Some((at, around, agreement)) => self.adopt(at, &around, agreement),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves roots whose folders are gone into a new root, where that has their content in a folder of the name, or of
+    /// the last names, of their own: a folder above several roots was renamed.
+    pub(super) fn adopt_below(&mut self, folder: &Path) -> Result<()> {
+        for at in 0..self.entries.len() {
+            let Some(entry) = self.entries.get(at) else {
+                break;
+            };
+            if entry.scope.is_some() || !self.is_within(&entry.folder) || !entry.is_gone() {
+                continue;
+            }
+            let own: Vec<&std::ffi::OsStr> = entry.folder.iter().skip(1).collect();
+            let tails = (0..own.len()).rev().take(MAX_LEVELS);
+            let places = tails.map(|from| folder.join(own.iter().skip(from).collect::<PathBuf>()));
+            let is_free = |place: &PathBuf| place.is_dir() && self.position_at(place).is_none();
+            let places: Vec<PathBuf> = places.filter(is_free).collect();
+            if places.is_empty() {
+                continue;
+            }
+            let record = entry.record.clone();
+            let samples = (self.samples)(&record)?;
+            let found = places.into_iter().find_map(|place| {
+                let agreement = Agreement::of(&place, &samples);
+                let is_it = agreement.same > 0 && agreement.is_enough();
+                is_it.then_some((place, agreement))
+            });
+            if let Some((place, agreement)) = found {
+                self.adopt(at, &place, agreement)?;
+            }
         }
         Ok(())
     }

@@ -163,6 +163,9 @@ pub fn relation(
         within: None,
     };
     let found = table.position_of(folder)?;
+    if matches!(found, Match::Similar(_)) && table.gone_around(folder)?.is_some() {
+        return Ok(FolderRelation::InsideRoot);
+    }
     let mut placed = table.entries.iter().filter(|entry| entry.has_folder());
     Ok(match found {
         Match::Root(_) | Match::Moved(..) => FolderRelation::Root,

@@ -199,9 +199,15 @@ impl Table<'_, '_> {
             }
             Match::Similar(similar) => similar,
         };
+        if self.above(&folder).is_none() {
+            self.adopt_around(&folder)?;
+        }
         match self.above(&folder) {
             Some((entry, relative)) => entry.select(relative),
-            None => self.add_new(folder, Vec::new(), Scope::Whole, similar)?,
+            None => {
+                self.adopt_below(&folder)?;
+                self.add_new(folder, Vec::new(), Scope::Whole, similar)?;
+            }
         }
         Ok(())
     }
@@ -226,6 +232,9 @@ impl Table<'_, '_> {
             }
             Match::Similar(similar) => similar,
         };
+        if self.above(&folder.join(&name)).is_none() {
+            self.adopt_around(&folder)?;
+        }
         match self.above(&folder.join(&name)) {
             Some((entry, relative)) => entry.select(relative),
             None => {
