@@ -7,6 +7,7 @@
 //! unless the look was complete.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,10 +17,12 @@ use crate::container::Snapshot;
 use crate::error::Result;
 use crate::ingest::changes::source_check::{Original, below, is_local};
 use crate::ingest::clock::now_ms;
+use crate::ingest::extract::is_refused_by_start;
 use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::secrets::secret_by_name;
 use crate::ingest::source::names::{document_name, is_own_file};
 use crate::ingest::source::open::{Kind, SourceFolder};
-use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
+use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::{Progress, Reporter};
 use crate::store::meta::{RootRecord, Settings};
 use crate::store::skipped;
@@ -36,6 +39,9 @@ const DOCUMENTS_AT_ONCE: usize = 64;
 
 /// Largest file that is looked for, as index runs have it by default.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// Bytes of a new file that are looked at to tell whether it is one that is read.
+const SNIFFED_BYTES: u64 = 64 << 10;
 
 /// What happened to a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -311,7 +317,11 @@ impl Look<'_> {
         };
         for item in walk {
             match item {
-                Ok(WalkItem::File(file)) if !self.is_known(&file.document_path, Kind::File)? => {
+                Ok(WalkItem::File(file))
+                    if !self.is_known(&file.document_path, Kind::File)?
+                        && !self.is_left_out_by_name(&file.document_path)
+                        && !is_refused(&file) =>
+                {
                     self.found.insert(file.document_path, SourceChange::Added);
                 }
                 Ok(_) => {}
@@ -325,6 +335,10 @@ impl Look<'_> {
             }
         }
         Ok(())
+    }
+
+    fn is_left_out_by_name(&self, path: &str) -> bool {
+        !self.settings.include_secrets && secret_by_name(path).is_some()
     }
 
     /// Compares files with their documents, those of changed folders first.
@@ -400,6 +414,15 @@ impl Look<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an index run would leave a file out for what it begins with, or could not read it.
+fn is_refused(file: &SourceFile) -> bool {
+    let mut head = Vec::new();
+    let read = file
+        .open()
+        .is_ok_and(|open| open.take(SNIFFED_BYTES).read_to_end(&mut head).is_ok());
+    !read || is_refused_by_start(&file.document_path, &head)
 }
 
 /// The path below the folder of a root that the document path of a folder, with `/` behind, stands for.
@@ -508,6 +531,34 @@ mod tests {
         indexed.write(".cache/x", "x\n");
         indexed.write("b/.hidden", "x\n");
         fs::write(indexed.at("b.kb"), "").unwrap();
+        assert_eq!(indexed.look(LONG).changes, []);
+        // Nor is one that it would leave out for its name, its size or its content.
+        let array: Vec<u8> = b"\x93NUMPY\x01\0v\0{'descr': '<f4'}"
+            .iter()
+            .copied()
+            .chain((0..4000u32).flat_map(|n| (n as f32).to_le_bytes()))
+            .collect();
+        let mut archive = b"PK\x03\x04\x14\0\0\0\x08\0".to_vec();
+        archive.extend([3; 900]);
+        fs::write(indexed.at("b/array.npy"), array).unwrap();
+        fs::write(
+            indexed.at("b/picture.md"),
+            [&b"\x89PNG\r\n\x1a\n"[..], &[0; 90]].concat(),
+        )
+        .unwrap();
+        fs::write(indexed.at("b/all.zip"), archive).unwrap();
+        indexed.write("b/id_rsa", "a key\n");
+        let large = fs::File::create(indexed.at("b/large.txt")).unwrap();
+        large.set_len(MAX_FILE_BYTES + 1).unwrap();
+        assert_eq!(indexed.look(LONG).changes, []);
+        // Texts of every encoding and files of formats that are read are new.
+        fs::write(indexed.at("b/latin.txt"), b"na\xefve caf\xe9\n").unwrap();
+        fs::write(indexed.at("b/bell.txt"), "a bell \x07 rings\n").unwrap();
+        indexed.write("b/empty.txt", "");
+        let found = indexed.look(LONG).changes;
+        let found: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(found, ["b/bell.txt", "b/empty.txt", "b/latin.txt"]);
+        indexed.index();
         assert_eq!(indexed.look(LONG).changes, []);
     }
 

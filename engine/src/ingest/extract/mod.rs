@@ -43,6 +43,7 @@ pub use extractor::extract;
 pub(in crate::ingest) use extractor::extract_without_syntax;
 #[cfg(feature = "testing")]
 pub(in crate::ingest) use recognise::TRIAL_SIGNATURE;
+pub(in crate::ingest) use recognise::is_refused_by_start;
 pub use recognise::{Isolation, isolation_of};
 pub(in crate::ingest) use skip_reason::MAX_TEXT_BYTES;
 pub use skip_reason::SkipReason;

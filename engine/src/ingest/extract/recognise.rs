@@ -115,6 +115,20 @@ pub fn isolation_of(document_path: &str, bytes: &[u8]) -> Isolation {
     }
 }
 
+/// Whether the first 64 KiB of a file show that it is not read: it is binary, and of no format that is. What is not
+/// refused here may be refused by the rest of it.
+pub(in crate::ingest) fn is_refused_by_start(document_path: &str, head: &[u8]) -> bool {
+    if of_start(document_path, head).is_some_and(|format| format.needs_worker) {
+        return false;
+    }
+    match text::binary_format(head) {
+        // Which one it is stands further inside.
+        Some("Office 97-2003") => false,
+        Some(label) => FORMATS.iter().all(|row| row.label != label),
+        None => !text::is_unicode_text(head) && text::looks_binary(head),
+    }
+}
+
 fn of_start(document_path: &str, bytes: &[u8]) -> Option<&'static Format> {
     let named = file_types::from_name(document_path).map(|named| named.name);
     let begins = |row: &&Format| match row.mark {

@@ -115,7 +115,7 @@ fn zip_format(bytes: &[u8]) -> &'static str {
 }
 
 /// Whether control bytes that no text uses are frequent.
-fn looks_binary(bytes: &[u8]) -> bool {
+pub(super) fn looks_binary(bytes: &[u8]) -> bool {
     let head = bytes
         .get(..bytes.len().min(SNIFFED_BYTES))
         .unwrap_or_default();
