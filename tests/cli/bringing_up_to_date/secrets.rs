@@ -152,3 +152,37 @@ fn nothing_of_a_secret_beside_the_text_is_stored_or_shown() {
     folder.kb(["tag", "docs/keys.md", &format!("+{token}")]);
     assert!(!stored("harbour.kb"));
 }
+
+/// The file that was asked for is a root of its own, whose name is stored.
+#[test]
+fn the_name_of_a_single_file_is_searched_too() {
+    let folder = Folder::with_corpus();
+    let token = format!("ghp_{}", random_letters(36, 9));
+    let name = format!("harbour/{token}.txt");
+    folder.write(&name, "walrus");
+    folder.write("harbour/walrus.txt", "walrus");
+    let is_stored = || {
+        let bytes = std::fs::read(folder.join("a.kb")).unwrap();
+        let mut found = bytes.windows(token.len());
+        found.any(|found| found == token.as_bytes())
+    };
+    folder.kb(["index", &name, "-o", "a.kb"]);
+    assert!(!folder.join("a.kb").exists() || !is_stored());
+    let told = folder
+        .kb(["index", "harbour/walrus.txt", &name, "-o", "a.kb"])
+        .expect(0);
+    assert!(
+        !format!("{}{}", told.stdout, told.stderr).contains(&token),
+        "{told:#?}"
+    );
+    assert!(!is_stored());
+    folder.kb(["index", &name, "-o", "a.kb"]);
+    assert!(!is_stored());
+    let info = folder.kb(["info", "a.kb", "--json"]).expect(0);
+    assert_eq!(info.json_lines()[0]["documents"], 1);
+    folder.kb(["verify", "a.kb", "--deep"]).expect(0);
+    folder
+        .kb(["index", &name, "-o", "a.kb", "--include-secrets"])
+        .expect(0);
+    assert!(is_stored());
+}

@@ -80,6 +80,7 @@ impl ChangePlan {
         let settings = base.read(Settings::read)?;
         let options = with_settings(options, &settings);
         select(&mut resolved, &options, &settings)?;
+        forget_secret_names(&mut resolved, &catalog.meta.roots, &options);
         let sides = sides(base, &catalog, &resolved, &settings);
         let survey = Survey::new(sides, &options, limit_bytes, reporter)?;
         Ok(ChangePlan {
@@ -206,6 +207,30 @@ pub(super) fn resolve_roots(
     };
     let mut samples = |root: &RootRecord| samples::samples(snapshot, catalog, root);
     resolve::resolve(paths, stored, how, &mut samples, reporter)
+}
+
+/// Takes names that are secrets out of the roots of single files, unless secrets are wanted. What the file has already
+/// stays: documents may belong to it.
+pub(super) fn forget_secret_names(
+    resolved: &mut Resolved,
+    stored: &[RootRecord],
+    options: &IndexOptions,
+) {
+    if options.include_secrets == Some(true) {
+        return;
+    }
+    let is_stored = |id: u32, name: &String| {
+        let mut roots = stored.iter().filter(|root| root.id == id);
+        roots.any(|root| root.files.contains(name))
+    };
+    resolved.records.retain_mut(|record| {
+        let is_whole = record.files.is_empty();
+        let id = record.id;
+        let is_kept = |name: &String| !secrets::has_secret(name) || is_stored(id, name);
+        record.files.retain(is_kept);
+        // One without files would be the whole folder.
+        is_whole || !record.files.is_empty()
+    });
 }
 
 /// The records of all roots, with the time at which some were looked at.

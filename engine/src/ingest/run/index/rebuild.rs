@@ -21,8 +21,8 @@ use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::roots::table::Resolved;
 use crate::ingest::run::index::plan::{
-    input, preparation, put_skipped, resolve_roots, select, settings_after, touched_roots,
-    unreadable, with_settings,
+    forget_secret_names, input, preparation, put_skipped, resolve_roots, select, settings_after,
+    touched_roots, unreadable, with_settings,
 };
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::merge::merge_segments;
@@ -206,6 +206,8 @@ impl Session {
         };
         let options = &with_settings(options, &settings);
         select(&mut resolved, options, &settings)?;
+        let stored = before.as_ref().map_or(&[][..], |b| &b.catalog.meta.roots);
+        forget_secret_names(&mut resolved, stored, options);
         let new_settings = match contents {
             Contents::Paths(_) => settings_after(&settings, options, &resolved),
             Contents::Stored => settings.clone(),
