@@ -1,6 +1,7 @@
 //! The progress bar of a long run.
 
 use std::cell::Cell;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -29,6 +30,9 @@ const LEAST_COLUMNS: u16 = 80;
 
 /// How often a line tells of a run whose bar nobody would see.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How long a search may take before it is said that it goes on.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A bar on stderr, lines, or nothing.
 pub(crate) struct Meter {
@@ -135,6 +139,35 @@ impl Meter {
     }
 }
 
+/// Says once that a search takes long. One is not limited, as that of grep is not, and a pattern of many states may
+/// take minutes on a long line.
+pub(crate) struct LongSearch {
+    /// When it is said; `None`: it was, or nobody would see it.
+    due: Option<Instant>,
+}
+
+impl LongSearch {
+    /// Of a search that begins now.
+    pub(crate) fn new(is_terminal: bool) -> LongSearch {
+        LongSearch {
+            due: is_terminal.then(|| Instant::now() + PATIENCE),
+        }
+    }
+
+    /// Whether it is to be said now.
+    fn take_due(&mut self, now: Instant) -> bool {
+        self.due.take_if(|due| now >= *due).is_some()
+    }
+
+    /// Called again and again while the search is under way.
+    pub(crate) fn tick(&mut self) -> ControlFlow<()> {
+        if self.take_due(Instant::now()) {
+            log("still searching; Ctrl-C stops it");
+        }
+        ControlFlow::Continue(())
+    }
+}
+
 /// The template, or the one for a terminal that is too narrow for it: a bar that is broken over two lines draws itself
 /// again and again.
 fn fitting(template: &'static str) -> &'static str {
@@ -226,5 +259,17 @@ mod tests {
         assert_eq!((meter.bar.length(), meter.bar.position()), (Some(200), 50));
         assert_eq!(meter.bar.message(), "3/9 files");
         assert_eq!(meter.bar.prefix(), "index");
+    }
+
+    #[test]
+    fn a_long_search_is_told_of_once_and_on_a_terminal_only() {
+        let now = Instant::now();
+        let mut search = LongSearch::new(true);
+        let told: Vec<bool> = [0, 1, 4, 5, 100]
+            .map(|seconds| search.take_due(now + Duration::from_secs(seconds)))
+            .to_vec();
+        assert_eq!(told, [false, false, true, false, false]);
+        let mut unseen = LongSearch::new(false);
+        assert!(!unseen.take_due(now + Duration::from_secs(100)));
     }
 }

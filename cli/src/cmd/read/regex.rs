@@ -5,8 +5,7 @@ use std::ops::Range;
 
 use kb_engine::escape::escape_line;
 use kb_engine::{
-    Kb, PATTERN_LIMIT_BYTES, Progress, RegexMatch, RegexOutput, RegexRequest, Scope, Sort,
-    search_files_regex,
+    Kb, PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, Scope, Sort, search_files_regex,
 };
 
 use crate::args::SearchArguments;
@@ -16,6 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::hyperlink::linked;
+use crate::output::progress::LongSearch;
 
 /// Lines without `-k`.
 const DEFAULT_LINES: usize = 100;
@@ -72,7 +72,8 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
         return Ok(Exit::Nothing);
     };
     let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
-    let response = search_files_regex(&files, &request, &mut Progress::ignore);
+    let mut long = LongSearch::new(output.stderr_is_terminal());
+    let response = search_files_regex(&files, &request, &mut |_| long.tick());
     let response = first.ask(response)?;
     for warning in &response.warnings {
         output.warning(warning);
