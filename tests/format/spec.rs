@@ -570,10 +570,15 @@ fn links_of_the_documentation_lead_to_files() {
         "docs/agents.md",
         "docs/architecture.md",
         "docs/benchmarks.md",
+        "docs/documents.md",
+        "docs/formats.md",
         "docs/glossary.md",
         "docs/mcp-tools.md",
         "docs/search.md",
         "docs/threat-model.md",
+        "ffi/README.md",
+        "format-spec/tables.md",
+        "python/README.md",
     ] {
         let page = read(name);
         let folder = repository().join(name);
