@@ -259,49 +259,21 @@ fn records_told_in_prose_name_their_fields_in_order() {
             assert!(typed, "{record}: {name} is no {kind}");
         }
     }
-    assert_eq!(
-        constant("engine/src/store/outline.rs", "OUTLINE_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant("engine/src/store/documents/parts.rs", "PARTS_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant("engine/src/store/meta/vector_columns.rs", "STATE_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant(
-            "engine/src/store/meta/vector_columns.rs",
-            "MEASURED_VERSION"
-        ),
-        "3"
-    );
-    assert_eq!(
-        constant("engine/src/store/meta/vector_columns.rs", "SHARED_VERSION"),
-        "2"
-    );
-    assert_eq!(
-        constant("engine/src/store/meta/effort.rs", "SHARED_VERSION"),
-        "2"
-    );
-    assert_eq!(
-        constant("engine/src/store/meta/effort.rs", "COUNTED_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant("engine/src/index/keyword/record.rs", "RECORD_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant("engine/src/index/vector/record.rs", "FLAT_VERSION"),
-        "1"
-    );
-    assert_eq!(
-        constant("engine/src/index/vector/record.rs", "LISTS_VERSION"),
-        "2"
-    );
+    for (file, name, version) in [
+        ("store/outline.rs", "OUTLINE_VERSION", "1"),
+        ("store/documents/parts.rs", "PARTS_VERSION", "1"),
+        ("store/meta/vector_columns.rs", "STATE_VERSION", "1"),
+        ("store/meta/vector_columns.rs", "MEASURED_VERSION", "3"),
+        ("store/meta/vector_columns.rs", "SHARED_VERSION", "2"),
+        ("store/meta/effort.rs", "SHARED_VERSION", "2"),
+        ("store/meta/effort.rs", "COUNTED_VERSION", "1"),
+        ("index/keyword/record.rs", "RECORD_VERSION", "1"),
+        ("index/vector/record.rs", "FLAT_VERSION", "1"),
+        ("index/vector/record.rs", "LISTS_VERSION", "2"),
+    ] {
+        let coded = constant(&format!("engine/src/{file}"), name);
+        assert_eq!(coded, version, "{file}: {name}");
+    }
 }
 
 #[test]
