@@ -395,7 +395,7 @@ fn numbers_of_the_registry_are_those_of_the_code() {
     );
     let sequence = format!("{} MiB", MAX_SEQUENCE_BYTES >> 20);
     assert_eq!(limit("a sequence in a record, in memory"), sequence);
-    let payload = limit("payload of an extent").replace(' ', "");
+    let payload = limit("payload of an extent").replace([' ', ','], "");
     assert_eq!(payload, format!("{MAX_ITEM_BYTES}bytes"));
 }
 
