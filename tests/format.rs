@@ -1,6 +1,8 @@
-//! The format as it is written down, and the committed files that every version must answer alike.
+//! The format as it is written down, the pages for people, and the committed files that every version must answer
+//! alike.
 
 pub(crate) mod golden;
 mod make_golden;
+mod pages;
 mod retired_model;
 mod spec;
