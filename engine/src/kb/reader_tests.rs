@@ -3,6 +3,7 @@
 use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::secrets;
+use crate::ingest::worker::extraction::Extraction;
 use crate::kb::*;
 use crate::progress::Progress;
 use crate::store::meta::{SearchedRoot, Settings};
@@ -39,7 +40,7 @@ fn what_older_readers_read_is_read_again_once() {
     let of_older = |root| SearchedRoot::new(root, secrets::RULES, readers::VERSION - 1);
     for with_secrets in [false, true] {
         let options = IndexOptions::new().include_secrets(with_secrets);
-        let options = options.extraction(crate::Extraction::InProcess);
+        let options = options.extraction(Extraction::InProcess);
         index(&options);
         let older = Settings {
             include_secrets: with_secrets,
