@@ -51,35 +51,28 @@
 // The writing halves of `store` and `index` stay in a build that only reads; the linker drops them.
 #![cfg_attr(not(feature = "ingest"), allow(dead_code, unused_imports))]
 
-pub mod calendar;
+mod bitset;
 mod catalog;
-pub mod cell_text;
 mod check;
 mod container;
 mod content;
 mod embed;
-mod error;
-pub mod escape;
-pub mod file_types;
 mod index;
 #[cfg(feature = "ingest")]
 mod ingest;
 mod kb;
+mod metric;
 mod paging;
-pub mod percent;
 mod progress;
 mod resolve;
 mod search;
 mod store;
-#[cfg(feature = "ingest")]
-mod syntax;
 #[cfg(feature = "testing")]
 #[doc(hidden)]
 pub mod testing;
-mod types;
 
 pub use check::{VerifyOptions, VerifyReport};
-pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE};
+pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE, WriterInfo};
 pub use content::{
     ChunkPlace, ChunkText, ColumnRecall, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
     DocumentSections, DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline,
@@ -90,14 +83,11 @@ pub use content::{
 pub use embed::BUILT_IN_MODEL;
 #[cfg(feature = "model")]
 pub use embed::{TextRole, embed_texts};
-pub use error::{Error, PatternFault, Result};
 pub use index::vector::{Codec as VectorCodec, Scan, ScanStats};
 #[cfg(feature = "ingest")]
 pub use ingest::changes::freshness::{ChangedSources, SourceChange};
 #[cfg(feature = "ingest")]
 pub use ingest::changes::source_check::SourceCheck;
-#[cfg(feature = "ingest")]
-pub use ingest::extract::{Sniffed, sniff};
 #[cfg(feature = "ingest")]
 pub use ingest::options::IndexOptions;
 #[cfg(feature = "ingest")]
@@ -110,14 +100,6 @@ pub use ingest::run::{
     wait_for_writer,
 };
 #[cfg(feature = "ingest")]
-pub use ingest::secrets::{Secret, secret_by_name, secret_in};
-#[cfg(feature = "ingest")]
-pub use ingest::worker::extraction::{Extraction, WORKER_ARGUMENT, WorkerOptions};
-#[cfg(feature = "ingest")]
-pub use ingest::worker::protection::{WorkerProtection, worker_protection};
-#[cfg(feature = "ingest")]
-pub use ingest::worker::serve::run_extraction_worker;
-#[cfg(feature = "ingest")]
 pub use kb::KbWriter;
 #[cfg(feature = "ingest")]
 pub use kb::check_hits;
@@ -127,6 +109,25 @@ pub use kb::{
     FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
     search_files_symbols, search_files_with,
 };
+#[cfg(feature = "ingest")]
+pub use kb_extract::secrets::{Secret, secret_by_name, secret_in};
+#[cfg(feature = "ingest")]
+pub use kb_extract::worker::extraction::{Extraction, WORKER_ARGUMENT, WorkerOptions};
+#[cfg(feature = "ingest")]
+pub use kb_extract::worker::protection::{WorkerProtection, worker_protection};
+#[cfg(feature = "ingest")]
+pub use kb_extract::worker::serve::run_extraction_worker;
+#[cfg(feature = "ingest")]
+pub use kb_extract::{Sniffed, sniff};
+pub use kb_types::{
+    BUILT_IN_VECTORS, CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading,
+    HeadingSymbol, Lines, Page, PageSource, Part, PartAddress, PartContent, PartKind, SegmentId,
+    Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use,
+    VECTOR_DIM_LIMIT, column_name,
+};
+pub use kb_types::{Error, PatternFault, Result};
+pub use kb_types::{calendar, cell_text, escape, file_types, percent};
+pub use metric::Metric;
 pub use paging::{
     ANSWER_LIMIT_BYTES, Cursor, ListScope, PageOptions, Paged, TOKEN_BYTES, TOKENS_LIMIT,
 };
@@ -141,12 +142,6 @@ pub use search::{
 #[cfg(feature = "regex")]
 pub use search::{
     PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
-};
-pub use types::{
-    BUILT_IN_VECTORS, CellRange, ChunkId, ChunkSpan, Class, Document, DocumentId, Heading,
-    HeadingSymbol, Lines, Metric, Page, PageSource, Part, PartAddress, PartContent, PartKind,
-    SegmentId, Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut,
-    SyntaxFallback, Use, VECTOR_DIM_LIMIT, WriterInfo, column_name,
 };
 
 /// What the section on threads promises holds in every build.

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// The closure that long operations report to: `KbWriter::index`, `KbWriter::seal`, [`crate::Kb::verify`]
 /// and the others that take a hook. The same closure decides whether the operation continues.

@@ -166,5 +166,5 @@ pub mod search {
 /// Programs as trees.
 #[cfg(feature = "syntax")]
 pub mod syntax {
-    pub use crate::syntax::{SyntaxOptions, SyntaxParser};
+    pub use kb_extract::syntax::{SyntaxOptions, SyntaxParser};
 }

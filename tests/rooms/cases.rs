@@ -54,7 +54,7 @@ fn an_upward_or_sideways_use_is_found() {
             "search may not use kb",
         ),
         (
-            "types.rs",
+            "metric.rs",
             "use crate::container::codec;",
             "base may not use container",
         ),
@@ -80,7 +80,7 @@ fn an_upward_or_sideways_use_is_found() {
         ),
         (
             "store/a.rs",
-            "use crate::{error::Result, index::{keyword::{self, Reader}}, types::Span};",
+            "use crate::{progress::Hook, index::{keyword::{self, Reader}}, metric::Metric};",
             "store may not use keyword",
         ),
         (
@@ -109,7 +109,7 @@ fn what_points_down_is_let_through() {
     for (file, source) in [
         (
             "container/codec.rs",
-            "use crate::error::{Error, Result}; use crate::container::map;",
+            "use crate::progress::{Hook, Progress}; use crate::container::map;",
         ),
         (
             "store/a.rs",
@@ -117,11 +117,11 @@ fn what_points_down_is_let_through() {
         ),
         (
             "store/a.rs",
-            "use super::blocks::{self, *}; use super::super::types::Span;",
+            "use super::blocks::{self, *}; use super::super::metric::Metric;",
         ),
         (
             "index/keyword/mod.rs",
-            "use crate::types::*; use self::writer::Writer; mod writer;",
+            "use crate::metric::*; use self::writer::Writer; mod writer;",
         ),
         (
             "search/mod.rs",

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kb_types::error::Result;
+
 use crate::catalog::commit::Catalog;
 use crate::container::{SlotIdentity, Snapshot};
-use crate::error::Result;
 
 /// The catalog of the commit that was read last. A writer asks for it at every look-up, and pays for
 /// what a commit changed only.

@@ -2,10 +2,12 @@
 
 use std::sync::OnceLock;
 
+use kb_types::error::{Error, Result};
+use kb_types::{Class, SegmentId};
+
 use crate::catalog::directory::Directory;
 use crate::catalog::segment::{BoundSegment, Segment};
 use crate::container::Snapshot;
-use crate::error::{Error, Result};
 use crate::index::{keyword, vector};
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::effort::EffortRecord;
@@ -15,7 +17,6 @@ use crate::store::outline::Outlines;
 use crate::store::parts::PartsTable;
 use crate::store::symbols::SymbolsTable;
 use crate::store::vector_columns::{BUILT_IN, VectorColumns};
-use crate::types::{Class, SegmentId};
 
 /// The records of one commit.
 #[derive(Debug)]

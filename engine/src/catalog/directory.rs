@@ -2,11 +2,12 @@
 
 use std::ops::{ControlFlow, Range};
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, SegmentId};
+
 use crate::catalog::segment::Segment;
 use crate::container::Snapshot;
-use crate::error::{Error, Result};
 use crate::store::documents::{DocumentRecord, Documents};
-use crate::types::{DocumentId, SegmentId};
 
 /// Separates tags; no tag contains a control character.
 const TAG_SEPARATOR: char = '\n';

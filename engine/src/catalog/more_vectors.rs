@@ -1,16 +1,17 @@
 //! The vectors of other models in a segment: their records, checked, and their columns over a snapshot.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::container::codec::decode_rows_below;
 use crate::container::column::ColumnId;
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
-use crate::error::{Error, Result};
 use crate::index::vector;
+use crate::metric::Metric;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::store::vector_columns::VectorColumns;
-use crate::types::{Metric, SegmentId};
 
 /// The vectors of one column in a segment.
 #[derive(Debug, Clone, PartialEq)]

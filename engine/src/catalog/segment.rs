@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::more_vectors::{BoundVectors, MoreVectorIndex};
 use crate::container::column::{ColumnId, ColumnView};
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
-use crate::error::{Error, Result};
 use crate::index::{keyword, trigram, vector};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES, WHOLE_ROW_BYTES};
@@ -16,7 +17,6 @@ use crate::store::deleted::Deleted;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::store::vector_columns::VectorColumns;
-use crate::types::SegmentId;
 
 /// One segment with its located columns.
 #[derive(Debug)]

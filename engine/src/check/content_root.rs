@@ -9,15 +9,15 @@
 //! segments, handles and the uuid are not in it. A text is in it by its hash, which `verify --deep`
 //! compares with the text.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Symbol};
 use wincode::{SchemaRead, SchemaWrite};
 
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::container::codec::encode_record;
-use crate::error::{Error, Result};
 use crate::store::documents::DocumentRecord;
 use crate::store::{parts, symbols};
-use crate::types::{DocumentId, Symbol};
 
 /// What the hash begins with.
 const DOMAIN: &[u8] = b"kb content root 2\n";

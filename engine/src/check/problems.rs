@@ -1,6 +1,6 @@
 //! What was found to be wrong.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Most problems that are listed; who has so many has enough.
 pub(super) const MAX_PROBLEMS: usize = 100;

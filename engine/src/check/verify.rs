@@ -3,15 +3,16 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
+use kb_types::error::{Error, Result};
+use kb_types::hex;
+
 use crate::catalog::Catalog;
 use crate::check::deep::contents as deep_contents;
 use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::check::report::{VerifyOptions, VerifyReport};
 use crate::container::{Container, Snapshot};
-use crate::error::{Error, Result};
 use crate::progress::{Hook, Progress, Reporter, Stage};
 use crate::store::meta::{Meta, SealRecord};
-use crate::types::hex;
 
 /// Reads the newest commit of a file and says what is wrong with it. Every page and extent is compared
 /// with its checksum; with [`VerifyOptions::deep`] everything that the file says twice is compared as well. It asks

@@ -23,6 +23,7 @@ pub use layout::signature::{
 };
 pub use layout::signature::{FORMAT_VERSION, OLDEST_READABLE};
 pub use layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES, Table};
+pub use layout::writer_record::WriterInfo;
 pub use layout::{codec, column};
 pub use read::container::Container;
 pub use read::mapped_bytes::MappedBytes;

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use crate::cell_text::ShownRows;
+use kb_types::cell_text::ShownRows;
+use kb_types::error::Result;
+use kb_types::{ChunkSpan, Lines, PartAddress, Span};
+
 use crate::content::CommitView;
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::sections::section_span;
 use crate::content::text::{lines_of_part, rows_of, span_of};
-use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, TextParts, TextPosition, fill, fill_texts, skip};
 use crate::store::outline::SectionPath;
-use crate::types::{ChunkSpan, Lines, PartAddress, Span};
 
 /// One chunk of a document; or where it alone is over the budget, a part of it, with the bytes and lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use kb_types::error::Result;
+use kb_types::{DocumentId, Lines};
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Lines};
 
 /// One commit of one file.
 #[derive(Debug, Clone, Copy)]

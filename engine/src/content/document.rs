@@ -2,16 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::Result;
+use kb_types::{Class, DocumentId, Lines, PartKind};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::container::MAX_KEY_BYTES;
 use crate::content::CommitView;
 use crate::content::parts::kind_without_parts;
-use crate::error::Result;
 use crate::resolve::{self, NameMatch};
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::types::{Class, DocumentId, Lines, PartKind};
 
 /// What a file records about one document.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
+
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::resolve;
 use crate::store::skipped;

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use kb_types::error::Result;
+use kb_types::{Class, hex};
+
 use crate::catalog::{Catalog, Segment};
 use crate::content::vector_columns::{VectorColumn, vector_columns};
 use crate::content::{CommitView, model_of};
-use crate::error::Result;
 use crate::index::vector::{Codec, MIN_CANDIDATES, uses_rescoring};
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{RecallRecord, RootRecord, SealRecord};
-use crate::types::{Class, hex};
 
 /// Facts about an open file.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,9 @@
 //! What paged calls have in common: which arguments their cursors depend on, and what an item costs.
 
+use kb_types::{CellRange, Lines, Span};
+
 use crate::content::CommitView;
 use crate::paging::CursorScope;
-use crate::types::{CellRange, Lines, Span};
 
 /// Bytes that the numbers and field names of a heading, chunk or page count as in a token budget.
 pub(super) const ITEM_OVERHEAD_BYTES: u64 = 40;

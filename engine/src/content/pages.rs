@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
+use kb_types::{Lines, PageSource, PartContent, PartKind};
+
 use crate::catalog::BoundSegment;
 use crate::content::number_ranges::{self, NumberRanges};
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
@@ -9,12 +12,10 @@ use crate::content::parts::{part_rows, unsupported};
 use crate::content::sections::section_span;
 use crate::content::text::{all_lines, lines_of_part, rows_of, span_of};
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{
     Budget, PageOptions, Paged, TOKEN_BYTES, TextParts, TextPosition, fill_texts, skip,
 };
 use crate::store::documents::DocumentRecord;
-use crate::types::{Lines, PageSource, PartContent, PartKind};
 
 /// Most bytes of a page of several chunks, of a document without pages of its own.
 const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;

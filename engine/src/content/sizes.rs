@@ -1,8 +1,9 @@
 //! How many bytes of a file each kind of data takes.
 
+use kb_types::error::Result;
+
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::content::CommitView;
-use crate::error::Result;
 use crate::index::{keyword, trigram, vector};
 use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;

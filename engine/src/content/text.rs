@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
+use kb_types::cell_text::ShownRows;
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Lines, PartKind, Span, line_ends};
+
 use crate::catalog::BoundSegment;
-use crate::cell_text::ShownRows;
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{Budget, Cursor, CursorScope, PageOptions, line_cut, tokens};
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Lines, PartKind, Span, line_ends};
 
 /// Most bytes of a text that [`Kb::text`](crate::Kb::text) returns as one string.
 pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;

@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::BUILT_IN_VECTORS;
+use kb_types::error::Result;
+
 use crate::content::CommitView;
-use crate::error::Result;
 use crate::index::vector::Codec;
+use crate::metric::Metric;
 use crate::store::vector_columns::{BUILT_IN, NumberedColumn};
-use crate::types::{BUILT_IN_VECTORS, Metric};
 
 /// A column of vectors: at most one for each chunk, all by one model.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,14 @@
 //! The stored vectors of a commit, in place, and which chunks they are of.
 
+use kb_types::error::{Error, Result};
+use kb_types::{BUILT_IN_VECTORS, SegmentId};
+
 use crate::catalog::Segment;
 use crate::container::{MappedBytes, SlotIdentity};
 use crate::content::CommitView;
-use crate::error::{Error, Result};
 use crate::index::vector::reader::{Reader, dequantise};
 use crate::index::vector::{Codec, VectorRecord};
 use crate::store::vector_columns::BUILT_IN;
-use crate::types::{BUILT_IN_VECTORS, SegmentId};
 
 /// The vectors of one column of one commit, as they lie in the file.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Id of the embedding model that is built in, which makes the vectors of new files.
 pub const BUILT_IN_MODEL: &str = "kb-static-2";

@@ -1,7 +1,8 @@
 //! Probes: texts with their vectors, by which a file recognises its model.
 
+use kb_types::error::Result;
+
 use super::embedder::Embedder;
-use crate::error::Result;
 
 /// A text and its document vector. A file stores some, to recognise its model.
 #[derive(Debug, Clone, PartialEq)]

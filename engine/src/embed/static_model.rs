@@ -8,9 +8,10 @@
 
 use std::cell::RefCell;
 
+use kb_types::error::Result;
+
 use super::embedder::{BUILT_IN_MODEL, Coverage, Embedder, check_out};
 use super::wordpiece::{Pieces, Vocabulary, for_each_word};
-use crate::error::Result;
 
 /// Dimensions of the vectors.
 const DIM: usize = 192;

@@ -1,8 +1,9 @@
 //! Vectors of texts that are in no file.
 
+use kb_types::error::Result;
+
 use crate::embed::embedder::Embedder;
 use crate::embed::static_model::built_in;
-use crate::error::Result;
 
 /// What a text is to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -8,18 +8,12 @@
 pub mod changes;
 pub mod chunk;
 pub mod clock;
-pub mod extract;
 mod gitignore;
-#[cfg(test)]
-mod growth;
 pub mod options;
 pub mod prepare;
 pub mod report;
 pub mod roots;
 pub mod run;
-pub mod secrets;
 pub mod segment;
 mod source;
-pub mod tags;
 pub mod walk;
-pub mod worker;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kb_extract::worker::extraction::Extraction;
+
 use crate::index::vector::Codec;
-use crate::ingest::worker::extraction::Extraction;
 
 /// How an index run reads its sources. Every option has a method that sets it:
 ///

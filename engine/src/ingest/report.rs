@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kb_extract::secrets;
+
 use crate::index::vector::Codec;
-use crate::ingest::secrets;
 
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,5 +169,19 @@ impl Report {
     /// Whether the documents of the file are other ones than before.
     pub fn has_changes(&self) -> bool {
         !(self.added.is_empty() && self.updated.is_empty() && self.removed.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is reported and stored of a file that was left out must not show a token in its name.
+    #[test]
+    fn names_that_hold_a_token_are_not_shown() {
+        let token = format!("glpat-{}", "Zk4Qw8Rt2Yp6Lm1Xv9Bc");
+        let skipped = Skipped::new(format!("a/{token}/b.md").as_str(), "no text");
+        assert_eq!(skipped.path, "a/\u{2026}/b.md");
+        assert_eq!(Skipped::new("a/b.md", "no text").path, "a/b.md");
     }
 }

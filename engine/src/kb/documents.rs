@@ -1,13 +1,14 @@
 //! What [`Kb`] reads of documents and folders; the code is in [`content`].
 
+use kb_types::error::Result;
+use kb_types::{ChunkSpan, Lines};
+
 use crate::content::{
     self, ChunkText, DocumentInfo, DocumentPages, DocumentParts, DocumentSections, DocumentSlides,
     DocumentText, Entry, Folders, LocatedDocument, Outline, PageSelection, SheetData, SkippedFile,
 };
-use crate::error::Result;
 use crate::kb::Kb;
 use crate::paging::{PageOptions, Paged};
-use crate::types::{ChunkSpan, Lines};
 
 /// Documents and their texts.
 impl Kb {

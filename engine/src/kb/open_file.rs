@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::content::{CommitView, model_of};
 use crate::embed::Embedder;
-use crate::error::Result;
 use crate::index::keyword::Analyser;
 use crate::progress::Reporter;
 use crate::search::Source;

@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
+use kb_types::Class;
+use kb_types::error::{Error, Result};
+
 use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
 use crate::content::{
     self, ChunkPlace, Info, RootInfo, Sizes, State, VectorColumn, VectorPass, VectorRow, Vectors,
 };
-use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::kb::open_file::{OpenFile, read_all};
 use crate::progress::{Hook, Progress, Reporter, Stage};
@@ -19,7 +21,6 @@ use crate::search::{
 };
 #[cfg(feature = "regex")]
 use crate::search::{RegexRequest, RegexResponse};
-use crate::types::Class;
 
 /// Most files that one request may search.
 pub const FILES_LIMIT: usize = 64;

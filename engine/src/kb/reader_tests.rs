@@ -1,9 +1,10 @@
 //! Files that older readers read are read again by the next run.
 
-use crate::ingest::extract::readers;
+use kb_extract::readers;
+use kb_extract::secrets;
+use kb_extract::worker::extraction::Extraction;
+
 use crate::ingest::options::IndexOptions;
-use crate::ingest::secrets;
-use crate::ingest::worker::extraction::Extraction;
 use crate::kb::*;
 use crate::progress::Progress;
 use crate::store::meta::{SearchedRoot, Settings};

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::Result;
+use kb_types::error::Result;
+
+use crate::container::WriterInfo;
 use crate::ingest::changes::freshness::{ChangedSources, changed_sources};
 use crate::ingest::changes::source_check::{SourceCheck, source_path};
 use crate::ingest::options::IndexOptions;
@@ -13,7 +15,6 @@ use crate::ingest::run;
 use crate::kb::reader::Kb;
 use crate::progress::{Hook, Reporter};
 use crate::search::Hit;
-use crate::types::WriterInfo;
 
 /// Comparing the file with the folders that it was made from.
 impl Kb {

@@ -3,18 +3,18 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
+use kb_types::{Class, Lines};
+
 use crate::check::VerifyOptions;
-use crate::error::{Error, Result};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::Report;
-use crate::ingest::secrets::tests::private_key;
 use crate::kb::*;
 use crate::paging::PageOptions;
 use crate::progress::{Progress, Stage};
 use crate::search::{
     Filters, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request, shown_score,
 };
-use crate::types::{Class, Lines};
 
 const FILES: [(&str, &str); 7] = [
     (
@@ -357,7 +357,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let source = folder.path().join("src");
     std::fs::create_dir_all(source.join("docs")).unwrap();
     let png = [&b"\x89PNG\r\n\x1a\n"[..], &[0; 64]].concat();
-    let key = private_key("PRIVATE KEY");
+    let key = "-----BEGIN PRIVATE KEY-----\nZk4Qw8Rt2Yp6Lm1Xv9Bc\n-----END PRIVATE KEY-----\n";
     for (name, bytes) in [
         ("a.md", b"# A\n\ntext\n".to_vec()),
         ("big.txt", b"words and words\n".repeat(100)),
@@ -365,7 +365,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
         ("docs/zeros", vec![0; 100]),
         ("id_rsa", b"key\n".to_vec()),
         ("image.png", png),
-        ("server.pem", key.into_bytes()),
+        ("server.pem", key.into()),
     ] {
         std::fs::write(source.join(name), bytes).unwrap();
     }

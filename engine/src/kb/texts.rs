@@ -1,10 +1,11 @@
 //! Texts of several documents within one token budget.
 
+use kb_types::Lines;
+use kb_types::error::{Error, Result};
+
 use crate::content::DocumentText;
-use crate::error::{Error, Result};
 use crate::kb::Kb;
 use crate::paging::{PageOptions, tokens};
-use crate::types::Lines;
 
 /// What the names of a text count in a token budget, in bytes, beside its path and title.
 const TEXT_OVERHEAD_BYTES: u64 = 80;

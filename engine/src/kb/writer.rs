@@ -4,7 +4,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::Result;
+use kb_extract::tags;
+use kb_extract::worker::extraction::Extraction;
+use kb_types::Document;
+use kb_types::error::Result;
+
 use crate::index::keyword::MAX_ROWS;
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
 use crate::ingest::options::IndexOptions;
@@ -13,10 +17,7 @@ use crate::ingest::report::Report;
 use crate::ingest::run::{
     ImportReport, NewVectors, SealOptions, SealReport, Session, SourceInfo, VectorTarget,
 };
-use crate::ingest::tags;
-use crate::ingest::worker::extraction::Extraction;
 use crate::progress::{Hook, Reporter};
-use crate::types::Document;
 
 /// Makes or changes one .kb.
 ///

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::paging::cursor::Cursor;
 use crate::paging::options::PageOptions;
 use crate::paging::paged::Paged;

@@ -15,8 +15,7 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Version of the wire form; 1 was base64url over JSON.
 const VERSION: u8 = 2;

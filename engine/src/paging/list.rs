@@ -1,6 +1,7 @@
 //! [`ListScope`]: cursors for lists that a caller of the engine makes itself.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::paging::cursor::Cursor;
 use crate::paging::options::PageOptions;
 use crate::paging::scope::CursorScope;

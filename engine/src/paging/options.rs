@@ -1,6 +1,7 @@
 //! [`PageOptions`]: what a caller asks of one call.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::paging::cursor::Cursor;
 
 /// Most tokens that a call may be limited to.

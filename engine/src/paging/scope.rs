@@ -1,7 +1,8 @@
 //! [`CursorScope`]: the call that a result belongs to, the state of the files it was read from, and how
 //! much of it was returned. Nothing in a cursor is trusted: a client may send anything.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::paging::cursor::{Cursor, CursorState, foreign};
 use crate::paging::options::PageOptions;
 

@@ -1,9 +1,10 @@
 //! Globs that begin with a folder on the disk: `/home/ada/notes/docs/**`, `C:\notes\*.md`, `file:///notes/a.md`.
 
+use kb_types::error::Result;
+use kb_types::percent;
+
 use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
-use crate::error::Result;
-use crate::percent;
 use crate::resolve::disk_path::{DiskPath, file_uri_path, may_be, root_below};
 use crate::resolve::folders::{folder_on_disk, has_folder};
 use crate::resolve::glob::{Globs, META};

@@ -6,9 +6,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
+use kb_types::percent;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::percent;
 use crate::store::meta::RootRecord;
 
 /// How long the disk is asked where a path leads.

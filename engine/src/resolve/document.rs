@@ -3,17 +3,17 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
+use kb_types::percent;
+use kb_types::{DocumentId, Lines};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
-use crate::error::{Error, Result};
-use crate::percent;
 use crate::resolve::disk_path::{DiskPath, has_folder_here};
 use crate::resolve::line_suffix::{LineSuffix, address_lines, split_column, split_lines};
 use crate::resolve::nearest::{MAX_SUGGESTIONS, Nearest};
 use crate::store::{handles, skipped};
-use crate::types::{DocumentId, Lines};
 
 /// Longest name that is looked up, in bytes: a percent-encoded address has three bytes for each of the
 /// longest path, and the name of the file.

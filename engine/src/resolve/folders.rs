@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
-use crate::error::{Error, Result};
 use crate::resolve::disk_path::{DiskPath, has_folder_here};
 use crate::resolve::nearest::Nearest;
 

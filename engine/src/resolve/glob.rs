@@ -5,11 +5,11 @@
 
 mod pattern;
 
+use kb_types::error::{Error, Result};
 use memchr::memmem::Finder;
 use rustc_hash::{FxHashMap, FxHashSet};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::{Error, Result};
 use crate::resolve::abbreviate::abbreviate;
 pub(super) use pattern::META;
 use pattern::{InFolder, Pattern, folder_and_above, folder_and_name};

@@ -1,6 +1,6 @@
 //! Lines behind the name of a document, as searches, compilers and code hosts write them.
 
-use crate::types::Lines;
+use kb_types::Lines;
 
 /// The lines that a name selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

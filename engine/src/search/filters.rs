@@ -1,6 +1,6 @@
 //! Which documents a request searches.
 
-use crate::types::{Class, SymbolKind};
+use kb_types::{Class, SymbolKind};
 
 /// Restricts a search to some documents.
 ///

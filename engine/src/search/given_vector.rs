@@ -1,11 +1,13 @@
 //! The vector that a request has, checked against the column of each file that it is compared with.
 
-use crate::error::{Error, Result};
+use kb_types::BUILT_IN_VECTORS;
+use kb_types::error::{Error, Result};
+
 use crate::index::vector::query::Query as VectorQuery;
+use crate::metric::Metric;
 use crate::search::request::Request;
 use crate::search::sources::{Source, Sources, file_name};
 use crate::store::vector_columns::BUILT_IN;
-use crate::types::{BUILT_IN_VECTORS, Metric};
 
 /// The query of the vector index of one file.
 #[derive(Debug, Clone, Default)]

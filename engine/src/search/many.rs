@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
 use crate::index::keyword::Analyser;
 use crate::progress::Reporter;
 use crate::search::pipeline::search;
@@ -143,7 +144,8 @@ impl<'p> SharedSource<'p> {
 mod tests {
     use std::ops::ControlFlow;
 
-    use crate::error::Error;
+    use kb_types::error::Error;
+
     use crate::kb::{Kb, KbWriter};
     use crate::progress::Progress;
     use crate::search::{Hit, Mode, Request, Response};

@@ -1,6 +1,7 @@
 //! The stages of one search, in order.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::keyword::{Analyser, Query};
 use crate::paging::{Budget, CursorScope, PageOptions};
 use crate::search::calibration::{self, Calibration, shown_score};

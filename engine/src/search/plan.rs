@@ -1,9 +1,9 @@
 //! Request -> plan: the analysed query, its embeddings, the rows that may match, how many candidates.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::embed::{self, Embedder};
-use crate::error::{Error, Result};
 use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};

@@ -1,11 +1,11 @@
 //! Records of documents, each read once for a request.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Part};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Part};
 
 /// Reads records of documents, and their parts, and keeps them.
 #[derive(Debug)]

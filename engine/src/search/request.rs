@@ -1,6 +1,7 @@
 //! What a caller asks: the query and all options, with their limits and defaults.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::index::vector::Scan;
 use crate::paging::PageOptions;
 use crate::search::filters::Filters;
@@ -420,7 +421,7 @@ pub(crate) fn check_threads(threads: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Class, SymbolKind};
+    use kb_types::{Class, SymbolKind};
 
     /// One change of each field and of each filter, with whether a cursor is bound to it.
     fn changes() -> Vec<(Request, bool)> {

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use kb_types::{ChunkId, Class, Lines, PartAddress, SegmentId, SourceState, Span, SymbolKind};
+
 use crate::paging::Paged;
 use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
 use crate::search::render::whole_lines::CUT;
-use crate::types::{ChunkId, Class, Lines, PartAddress, SegmentId, SourceState, Span, SymbolKind};
 
 /// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,15 +4,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
+use kb_types::escape::escape_line;
+use kb_types::{DocumentId, Span};
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
-use crate::error::{Error, Result};
-use crate::escape::escape_line;
 use crate::index::keyword::{QuerySegment, Statistics};
 use crate::progress::Reporter;
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Span};
 
 /// One commit of one file, and who to ask whether to go on.
 #[derive(Debug, Clone, Copy)]

@@ -1,12 +1,13 @@
 //! Writes the text of a segment: columns `blocks`, `text` and `text dictionary`.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::container::column::{
     ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
-use crate::error::{Error, Result};
 use crate::store::blocks::{BLOCK_LIMIT_BYTES, BLOCK_LIMIT_ROWS, ROW_BYTES};
 use crate::store::{dictionary, tables};
-use crate::types::SegmentId;
 
 /// How the text of a segment is cut and what its blocks may refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -382,7 +383,7 @@ mod tests {
     use crate::store::chunks::ChunkReader;
     use crate::store::chunks::{ChunkWriter, HEAD_BYTES};
     use crate::store::decoder::DecoderPool;
-    use crate::types::{ChunkSpan, DocumentId, Lines, Span};
+    use kb_types::{ChunkSpan, DocumentId, Lines, Span};
 
     /// A segment in memory, and where its extents start.
     struct Written {

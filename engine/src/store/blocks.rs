@@ -4,9 +4,10 @@
 //! Column `blocks` has a row of 24 bytes a block: logical position of its frame in column `text`
 //! (u64), bytes of the frame, bytes of its text, first chunk row (u32 each), 4 bytes unused.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::store::chunks::ChunkReader;
 use crate::store::decoder::PooledDecoder;
 

@@ -6,13 +6,14 @@
 //! order the order of ties. They are stored in [`packed`] blocks, about 4 bytes a row; before 0.10 a row was
 //! these four numbers, each u32.
 
+use kb_types::error::{Error, Result};
+use kb_types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
+
 use crate::container::codec::u32_at;
 use crate::container::column::{
     ColumnRecord, ColumnView, ColumnWriter, ExtentSink, SCATTERED_ORDER,
 };
-use crate::error::{Error, Result};
 use crate::store::tables;
-use crate::types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
 
 mod packed;
 mod row;

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use kb_types::error::Result;
 use zstd::zstd_safe::{DCtx, get_error_name};
 
 use crate::container::column::ColumnView;
-use crate::error::Result;
 use crate::store::dictionary;
 
 /// Memory for more text than that is given back when a decoder is kept.

@@ -3,6 +3,8 @@
 //! Segments are never changed. A document that goes or is written anew leaves its rows behind; they
 //! are named here, and nothing answers from them, until a merge leaves them out.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 use wincode::{SchemaRead, SchemaWrite};
 
@@ -10,9 +12,7 @@ use wincode::{SchemaRead, SchemaWrite};
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, decode_rows_below, encode_record};
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::tables;
-use crate::types::SegmentId;
 
 const DELETED_VERSION: u8 = 1;
 

@@ -8,8 +8,9 @@
 //! FASTCOVER of zstd's dictionary builder chooses them (after Liao, Petri, Moffat, Wirth: Effective
 //! Construction of Relative Lempel-Ziv Dictionaries, WWW 2016). Only the sample decides.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// First bytes of a dictionary with entropy tables. The format has dictionaries of raw content only,
 /// which do not begin so; zstd would load either.

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot, Table};
-use crate::error::{Error, Result};
 use crate::store::{handles, tables};
-use crate::types::DocumentId;
 
 pub mod parts;
 mod record;

@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::{Key, Snapshot, codec};
-use crate::error::{Error, Result};
 use crate::store::tables;
-use crate::types::SegmentId;
 
 /// An attribute of documents that filters know. Numbers are in the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,17 +1,17 @@
 //! Facts about the whole file: the rows `meta`, `manifest`, `seal`, `settings` and `trigrams` of
 //! table `kb`; table `vectors` beside it.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, SegmentId};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::meta::selection::RootSelection;
 use crate::store::tables;
-use crate::types::{DocumentId, SegmentId};
 
 pub mod effort;
 pub mod selection;

@@ -4,18 +4,18 @@ mod section_at;
 mod section_path;
 mod stored;
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::nesting;
+use kb_types::{DocumentId, Heading, Span};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record, u32_at};
 use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table};
-use crate::error::{Error, Result};
 use crate::store::decoder::decode_frame;
 use crate::store::symbols::SymbolsTable;
 use crate::store::tables;
-use crate::types::syntax::nesting;
-use crate::types::{DocumentId, Heading, Span};
 
 pub use section_at::{
     SectionAt, section_at, section_name, start_of_parent, starts_within, titles_at,

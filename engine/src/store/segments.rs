@@ -1,5 +1,7 @@
 //! Segment records: what a segment holds and where its columns lie.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
@@ -7,9 +9,7 @@ use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnRecord;
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::{deleted, facets, tables};
-use crate::types::SegmentId;
 
 const SEGMENT_VERSION: u8 = 3;
 

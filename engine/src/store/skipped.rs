@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, MAX_KEY_BYTES, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::tables;
 
 const SKIPPED_VERSION: u8 = 1;

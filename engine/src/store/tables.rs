@@ -1,8 +1,9 @@
 //! Every table and column of a .kb, in one list. Mirrored in `format-spec/tables.md` and
 //! `format-spec/registry.md`; a test compares them.
 
+use kb_types::SegmentId;
+
 use crate::container::column::ColumnId;
-use crate::types::SegmentId;
 
 /// `kb`: text key -> record. Facts about the whole file.
 pub const KB: &str = "kb";

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use kb_types::SegmentId;
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
@@ -11,12 +12,12 @@ use crate::container::testing::fixture::identity;
 use crate::container::{Container, ContainerWriter, Key, Transaction};
 use crate::index::vector::{CODES, NORMS, ROWS, VectorRecord};
 use crate::kb::{Kb, KbWriter};
+use crate::metric::Metric;
 use crate::progress::Progress;
 use crate::search::Request;
 use crate::store::segments::{MoreVectors, SegmentRecord};
 use crate::store::tables;
 use crate::store::vector_columns::{VectorColumnRecord, VectorColumns};
-use crate::types::{Metric, SegmentId};
 use crate::{NewVectors, VectorTarget, VerifyOptions};
 
 const DIM: usize = 20;

@@ -1,8 +1,9 @@
 //! The text of a segment from its first block to its last, each decoded once.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::decoder::Decoder;
 

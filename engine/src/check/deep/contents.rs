@@ -1,6 +1,7 @@
 //! All contents of a commit, part by part. Each part goes on after a problem and does not depend on the
 //! others.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
@@ -10,7 +11,6 @@ use crate::check::deep::{
 };
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::index::keyword;
 use crate::progress::Reporter;
 use crate::store::meta::SealRecord;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::{Catalog, Segment};
 use crate::container::BoundColumn;
 use crate::container::Snapshot;
 use crate::container::column::ColumnId;
-use crate::error::{Error, Result};
 use crate::index::keyword::DefinitionSum;
 use crate::store::facets::Facet;
 

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::by_chunk::SymbolsByChunk;
+use kb_types::{DocumentId, Heading, Lines, Part, PartContent, Span, Symbol, line_ends, part};
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
@@ -10,13 +13,10 @@ use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::{MAX_PROBLEMS, Problems};
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
 use crate::store::{symbols, tables};
-use crate::types::syntax::by_chunk::SymbolsByChunk;
-use crate::types::{DocumentId, Heading, Lines, Part, PartContent, Span, Symbol, line_ends, part};
 
 /// A chunk with its text.
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::Catalog;
@@ -11,10 +13,8 @@ use crate::check::deep::document_checker::check_without_text;
 use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::{handles, tables};
-use crate::types::DocumentId;
 
 /// The documents of a commit, as far as their records were read.
 #[derive(Debug, Default)]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::Key;
 use crate::container::codec::decode_rows_below;
-use crate::error::{Error, Result};
 use crate::store::facets::Facet;
 use crate::store::tables;
 

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::check::problems::Problems;
 use crate::container::codec::{array_at, u64_at};
 use crate::container::segment_table_name;
 use crate::container::{Key, Snapshot};
-use crate::error::Result;
 use crate::store::{skipped, tables};
-use crate::types::SegmentId;
 
 /// Names rows and tables of segments that are not live, and skipped files of unknown roots.
 ///

@@ -1,10 +1,11 @@
 //! The rows of a segment in order: whose they are, and their text.
 
+use kb_types::error::{Error, Result};
+
 use crate::check::deep::block_text::BlockTextReader;
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::deep::document_checker::{ChunkText, DocumentChecker};
 use crate::check::problems::Problems;
-use crate::error::{Error, Result};
 use crate::store::decoder::Decoder;
 use crate::store::{dictionary, tables};
 

@@ -3,15 +3,16 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use kb_types::error::Result;
+use kb_types::hex;
+
 use crate::catalog::Catalog;
 use crate::check::content_root::content_root;
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::progress::Reporter;
 use crate::store::documents::NO_SEGMENT;
 use crate::store::meta::SealRecord;
-use crate::types::hex;
 
 /// Compares a sealed file with its record. Nothing to do for a file that is not sealed.
 ///

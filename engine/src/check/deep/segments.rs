@@ -1,14 +1,15 @@
 //! A segment as its records tell it: columns, sums, what is deleted.
 
+use kb_types::error::Result;
+
 use crate::catalog::MoreVectorIndex;
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
 use crate::container::column::{ColumnId, ColumnRecord};
-use crate::error::Result;
 use crate::index::{keyword, trigram, vector};
+use crate::metric::Metric;
 use crate::store::vector_columns::BUILT_IN;
 use crate::store::{blocks, chunks, tables};
-use crate::types::Metric;
 
 /// Compares the record of a segment with those of its indexes, of its columns and of the file.
 ///

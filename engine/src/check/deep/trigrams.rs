@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::cell_text::ShownRows;
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, PartKind};
+
 use crate::catalog::BoundSegment;
-use crate::cell_text::ShownRows;
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
-use crate::error::{Error, Result};
 use crate::index::trigram::Reader;
 use crate::index::trigram::builder::{Builder, SearchedText};
 use crate::progress::Reporter;
-use crate::types::{DocumentId, PartKind};
 
 /// Compares the lists of a segment with its text: each unit must have its trigrams, and no others unless it has
 /// deleted chunks, of which it is not known any more what was searched. Decodes all text of the segment once more.

@@ -1,10 +1,11 @@
 //! Vectors: rows are padded with zeros, and their codes are their signs, or their lists have each row with a vector once.
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::{BoundSegment, BoundVectors};
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
 use crate::container::BoundColumn;
-use crate::error::{Error, Result};
 use crate::index::vector::lists::check::check as check_index;
 use crate::index::vector::lists::present::PresentRows;
 use crate::index::vector::reader::Reader;

@@ -5,13 +5,12 @@
 //! fields are only appended, and a reader ignores bytes after the fields that it knows. Bulk columns
 //! are arrays of little-endian numbers of fixed width.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 use wincode::config::Configuration;
 use wincode::int_encoding::{LittleEndian, VarInt};
 use wincode::len::BincodeLen;
 use wincode::{SchemaRead, SchemaWrite, WriteError};
-
-use crate::error::{Error, Result};
 
 /// Longest sequence of a record, measured in bytes of memory: what a lying length can allocate.
 pub const MAX_SEQUENCE_BYTES: usize = 16 << 20;

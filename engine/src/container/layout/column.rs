@@ -4,10 +4,9 @@
 //! contiguous piece of it. Items (rows of fixed width, text blocks, postings) never cross the end
 //! of an extent, so one item is always one slice of the map.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
-
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// Bytes of an extent page that are not payload: redb's leaf header and our own.
 pub const EXTENT_OVERHEAD: usize = 64;

@@ -1,11 +1,11 @@
 //! redb's header: which of its two commit slots is served, the roots in it, and the layout of the file.
 
+use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::container::layout::codec::{array_at, u8_at, u64_at, u128_at};
 use crate::container::layout::page::{Geometry, Root};
 use crate::container::layout::table::Table;
-use crate::error::{Error, Result};
 
 /// First bytes of every redb file.
 pub(crate) const REDB_MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";

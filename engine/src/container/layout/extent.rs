@@ -1,13 +1,13 @@
 //! Page extents as bytes: a value of a segment table that fills a whole page, behind a header of its own.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use crate::container::layout::codec::{array_at, u8_at, u16_at, u32_at, u64_at};
 use crate::container::layout::column::{ColumnId, EXTENT_OVERHEAD, MAX_ORDER, payload_capacity};
 use crate::container::layout::page::PagePointer;
 use crate::container::layout::table::{KeyKind, Table};
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// What the names of segment tables begin with.
 pub(crate) const SEGMENT_TABLE_PREFIX: &str = "seg/";

@@ -6,12 +6,12 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::container::layout::codec::{u16_at, u32_at, u64_at, u128_at};
 use crate::container::layout::page::PagePointer;
 use crate::container::layout::table::{Key, Table, Widths};
-use crate::error::{Error, Result};
 
 /// First byte of a leaf page.
 pub(crate) const LEAF: u8 = 1;

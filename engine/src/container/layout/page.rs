@@ -1,7 +1,8 @@
 //! Where pages of redb lie: page size, page numbers, regions.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::{u32_at, u64_at, u128_at};
-use crate::error::{Error, Result};
 
 /// The only page size.
 pub(crate) const PAGE_SIZE: u32 = 4096;

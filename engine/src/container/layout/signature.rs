@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -12,7 +13,6 @@ use crate::container::layout::codec::{
     array_at, decode_record, encode_record, put, u16_at, u32_at, u64_at,
 };
 use crate::container::layout::page::PAGE_SIZE;
-use crate::error::{Error, Result};
 
 /// Version of the format that this program writes, as (major, minor).
 ///

@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::{u8_at, u32_at, u64_at};
 use crate::container::layout::page::Root;
-use crate::error::{Error, Result};
 
 /// Longest key.
 pub const MAX_KEY_BYTES: usize = 16 << 10;

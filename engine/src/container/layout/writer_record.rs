@@ -2,11 +2,24 @@
 
 use std::ops::Range;
 
+use kb_types::calendar::UtcTime;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::calendar::UtcTime;
 use crate::container::layout::codec::{put, u32_at, u64_at};
-use crate::types::WriterInfo;
+
+/// The program that writes a file now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriterInfo {
+    /// Its name, such as `kb index`; empty when unknown.
+    pub program: String,
+    /// The machine that it runs on; empty when unknown.
+    pub host: String,
+    /// Its process id on that machine.
+    pub process_id: u32,
+    /// When it opened the file for writing, milliseconds since 1970.
+    pub since_ms: i64,
+}
 
 // Layout of the writer record, at 1024 of the file.
 pub(crate) const WRITER_MAGIC: [u8; 8] = *b"KBHOLDR1";
@@ -153,6 +166,7 @@ fn utc_time(unix_ms: i64) -> String {
         hour,
         minute,
         second,
+        ..
     } = UtcTime::from_unix_seconds(unix_ms / 1000);
     format!("{date} {hour:02}:{minute:02}:{second:02} UTC")
 }

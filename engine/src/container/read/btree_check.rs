@@ -1,5 +1,8 @@
 //! Reads all trees of one commit, checks every page and goes on after damage.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::array_at;
 use crate::container::layout::column::MAX_ORDER;
 use crate::container::layout::commit_slot::{HEADER_LEN, check_resting_header};
@@ -10,8 +13,6 @@ use crate::container::layout::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signa
 use crate::container::layout::table::{Key, Table};
 use crate::container::read::map::Map;
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// What [`Container::verify`] read, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -6,12 +6,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::array_at;
 use crate::container::layout::node::{LEAF, Leaf, MAX_DEPTH, Node, too_deep};
 use crate::container::layout::page::{Geometry, PAGE_SIZE, PagePointer};
 use crate::container::layout::table::{Key, Table, Widths};
 use crate::container::read::map::Map;
-use crate::error::{Error, Result};
 
 /// Largest order of a page of the tree: 32 MiB. Extents have an order of their own.
 const MAX_TREE_ORDER: u32 = 13;

@@ -7,11 +7,12 @@
 
 use std::sync::atomic::{Ordering, fence};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::array_at;
 use crate::container::layout::commit_slot::{CommitSlot, FLAGS_AT, HEADER_LEN};
 use crate::container::layout::writer_record::{WRITER_RECORD, WriterRecord};
 use crate::container::read::map::Map;
-use crate::error::{Error, Result};
 
 /// Reads of a header that a writer is changing before the file counts as damaged.
 const MAX_ATTEMPTS: usize = 100;

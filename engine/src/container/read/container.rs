@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::layout::signature::Signature;
+#[cfg(feature = "ingest")]
+use crate::container::layout::writer_record::WriterInfo;
 #[cfg(feature = "ingest")]
 use crate::container::layout::writer_record::{RECORD_LEN, WHOLE_LEN, WRITER_RECORD, read_writer};
 #[cfg(feature = "ingest")]
@@ -16,9 +20,6 @@ use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE, WRITER_BYTE};
 use crate::container::read::map::{HasMap, Map};
 use crate::container::read::mapped_file::{MappedFile, is_same_file};
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
-#[cfg(feature = "ingest")]
-use crate::types::WriterInfo;
 
 /// Attempts at one request before it counts as overtaken.
 pub(crate) const MAX_ATTEMPTS: usize = 5;

@@ -4,12 +4,12 @@ use std::fs;
 use std::fs::{File, Metadata};
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::container::layout::signature::{BLOCK, Signature};
 use crate::container::read::map::{HasMap, Map};
 use crate::container::read::signature::read_signature;
-use crate::error::{Error, Result};
 
 /// One file under the path, as long as it was when it was mapped.
 #[derive(Debug)]

@@ -7,6 +7,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::column::{
     ColumnId, ColumnRecord, ColumnView, EXTENT_OVERHEAD, ExtentSource, MAX_ORDER, extent_starts,
 };
@@ -14,8 +17,6 @@ use crate::container::layout::extent::{Expected, check_extent, segment_table_nam
 use crate::container::layout::page::{PagePointer, Root};
 use crate::container::layout::table::{KeyKind, Table};
 use crate::container::read::snapshot::{SlotIdentity, Snapshot};
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// How far ahead of a scan is read, in bytes and at most in extents.
 const AHEAD_BYTES: u32 = 2 << 20;

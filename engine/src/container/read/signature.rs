@@ -1,12 +1,13 @@
 //! The signature of a mapped file.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::codec::array_at;
 use crate::container::layout::commit_slot::{CommitSlot, REDB_MAGIC};
 use crate::container::layout::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature};
 use crate::container::layout::table::Key;
 use crate::container::read::map::Map;
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
 
 /// Tells *not a .kb*, *newer than I read* and *damaged* apart, and returns the signature.
 pub(crate) fn read_signature(map: &Map) -> Result<Signature> {

@@ -1,9 +1,10 @@
 //! What takes the bytes of a file.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::page::PAGE_SIZE;
 use crate::container::layout::table::Table;
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
 
 /// Bytes of one table, as `kb info --sizes` shows them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,14 +5,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::commit_slot::{CommitSlot, SLOT_LEN};
 use crate::container::layout::extent::ExtentPage;
 use crate::container::layout::table::{Key, Table};
 use crate::container::read::btree_reader::BtreeReader;
 use crate::container::read::map::{HasMap, Map};
 use crate::container::read::mapped_bytes::MappedBytes;
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// Names one commit of one file: equal identities answer every question the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::read::btree_check::{BtreeCheck, Verified};
 use crate::container::read::container::{Container, MAX_ATTEMPTS};
 use crate::container::read::mapped_file::MappedFile;
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
 
 /// Attempts to read redb's own tables between two commits.
 const SYSTEM_ATTEMPTS: usize = 5;

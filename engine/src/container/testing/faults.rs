@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::{fs, io};
 
+use kb_types::error::Result;
+
 use crate::container::layout::table::Key;
 use crate::container::read::container::Container;
 use crate::container::testing::fixture::{
@@ -12,7 +14,6 @@ use crate::container::testing::fixture::{
 };
 use crate::container::write::observer::{FileId, Observer, Op, observed};
 use crate::container::write::writer::ContainerWriter;
-use crate::error::Result;
 
 /// Carries out on bytes in memory what it hears.
 #[derive(Default)]

@@ -5,6 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
 use tempfile::TempDir;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -20,8 +22,6 @@ use crate::container::read::snapshot::Snapshot;
 use crate::container::write::identity::WriterIdentity;
 use crate::container::write::transaction::Transaction;
 use crate::container::write::writer::ContainerWriter;
-use crate::error::Result;
-use crate::types::SegmentId;
 
 /// Rows of the segment of [`fill`].
 pub(crate) const ROWS: ColumnId = ColumnId(3);

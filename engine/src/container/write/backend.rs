@@ -192,6 +192,8 @@ type Locked<T> = std::result::Result<T, BackendError>;
 mod tests {
     use std::fs;
 
+    use kb_types::SegmentId;
+
     use super::*;
     use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
     use crate::container::layout::extent::segment_table_name;
@@ -199,7 +201,6 @@ mod tests {
     use crate::container::read::container::Container;
     use crate::container::testing::fixture::{build, dump, fill, identity, temp_path};
     use crate::container::write::writer::ContainerWriter;
-    use crate::types::SegmentId;
 
     #[test]
     fn a_shrink_is_noted_and_the_file_stays_long() {

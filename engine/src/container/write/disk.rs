@@ -5,7 +5,7 @@ use std::fs::{File, Permissions};
 use std::path::Path;
 use std::{fs, io};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Tells the observer of this thread, if tests set one, and ends the function with its error. Nothing
 /// without the feature `testing`.

@@ -4,11 +4,12 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
+use kb_types::error::Error;
+
 use crate::container::layout::writer_record::{
     NO_WRITER, RECORD_LEN, WRITER_RECORD, WriterRecord, WriterState, describe_writer, writer_text,
 };
 use crate::container::write::disk::{read_at, write_at};
-use crate::error::Error;
 
 /// Who opens a file for writing, and when: what others are told while it is locked.
 #[derive(Debug, Clone)]

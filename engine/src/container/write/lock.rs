@@ -5,11 +5,12 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::read::byte_lock::{ByteLock, WRITER_BYTE};
 use crate::container::read::mapped_file::is_same_file;
 use crate::container::write::disk::open_for_writing;
 use crate::container::write::identity::locked_by_writer;
-use crate::error::{Error, Result};
 
 /// Between two tries to get a lock.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io};
 
+use kb_types::error::{Error, Result};
 use redb::{Database, WriteTransaction};
 
 use crate::container::layout::commit_slot::resting_layout_len;
@@ -16,7 +17,6 @@ use crate::container::write::disk::{read_at, set_len};
 use crate::container::write::new_file::temporary::Temporary;
 use crate::container::write::panic_guard::{PanicGuard, from_redb};
 use crate::container::write::retained::{RetainedSnapshots, newest_transaction};
-use crate::error::{Error, Result};
 
 /// Where a writer writes.
 #[derive(Debug)]

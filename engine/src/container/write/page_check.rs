@@ -15,11 +15,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::node::{Branch, Leaf, MAX_DEPTH, Node, named_table, too_deep};
 use crate::container::layout::page::{Geometry, PAGE_SIZE, PagePointer};
 use crate::container::layout::table::{Table, Widths};
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
 
 /// The pages of one opened file.
 ///

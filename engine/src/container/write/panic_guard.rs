@@ -6,8 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::table::MAX_VALUE_BYTES;
-use crate::error::{Error, Result};
 
 /// Where redb is called. One for each writer, shared with the storage that redb writes through: after
 /// a panic redb's memory is not to be trusted, so nothing of it may reach the disk any more, closing

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant};
 
+use kb_types::error::{Error, Result};
 use redb::{Database, ReadTransaction, ReadableDatabase};
 
 use crate::container::layout::commit_slot::{CommitSlot, HEADER_LEN};
@@ -19,7 +20,6 @@ use crate::container::read::byte_lock::{ByteLock, LEASE_BYTE};
 use crate::container::write::disk::{read_at, write_at};
 use crate::container::write::identity::{WriterIdentity, clear_record, publish_opening};
 use crate::container::write::panic_guard::from_redb;
-use crate::error::{Error, Result};
 
 /// How long a replaced commit stays readable, and how many bytes may be kept for that.
 #[derive(Debug, Clone, Copy)]

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::write::disk::{create_new, read_at, write_at};
-use crate::error::{Error, Result};
 
 /// Bytes that are written, or read in sequence, at once.
 const BUFFER_BYTES: usize = 1 << 20;

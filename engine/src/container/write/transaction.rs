@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
 use crate::container::layout::column::{ColumnId, ColumnRecord, ExtentSink, MAX_ITEM_BYTES};
@@ -9,8 +11,6 @@ use crate::container::layout::extent::{extent_key, segment_table_name, value_len
 use crate::container::layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::container::write::open_writer::OpenWriter;
 use crate::container::write::panic_guard::from_redb;
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// Values from this size on count as replaced bytes of their own: the backend does not see them
 /// among the pages of the tree.

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use kb_types::error::{Error, Result};
 use redb::{Builder, Database};
 
 use crate::container::layout::commit_slot::{length_for_redb, length_with_room};
@@ -25,7 +26,6 @@ use crate::container::write::page_check::PageCheck;
 use crate::container::write::panic_guard::{PanicGuard, from_redb};
 use crate::container::write::retained::RetainedSnapshots;
 use crate::container::write::transaction::Transaction;
-use crate::error::{Error, Result};
 
 /// redb's page cache, which also bounds what a transaction keeps in memory before it is written.
 const CACHE_BYTES: usize = 64 << 20;

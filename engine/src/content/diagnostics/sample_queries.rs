@@ -1,8 +1,9 @@
 //! Queries drawn from the headings and texts of a file, to measure searches of it.
 
+use kb_types::error::Result;
+
 use crate::catalog::{BoundSegment, Catalog, Segment};
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::store::outline::SectionPath;
 
 /// Most words of a query.

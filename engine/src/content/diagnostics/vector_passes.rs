@@ -2,9 +2,10 @@
 
 use std::hint::black_box;
 
+use kb_types::error::Result;
+
 use crate::catalog::{BoundSegment, Segment};
 use crate::content::CommitView;
-use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
 

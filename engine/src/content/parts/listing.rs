@@ -1,13 +1,14 @@
 //! What parts a document has, without their texts.
 
+use kb_types::error::{Error, Result};
+use kb_types::part::part_span;
+use kb_types::{Lines, Part, PartContent, Span};
+
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::parts::stored::{lines_of, number_of};
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::store::documents::DocumentRecord;
-use crate::types::part::part_span;
-use crate::types::{Lines, Part, PartContent, Span};
 
 /// A page, sheet or slide of a document, without its text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Lines of a document from one of them on, read chunk by chunk.
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::BoundSegment;
-use crate::error::{Error, Result};
 use crate::paging::ANSWER_LIMIT_BYTES;
 use crate::store::blocks::BlockReader;
 use crate::store::documents::DocumentRecord;

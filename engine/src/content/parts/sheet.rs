@@ -1,17 +1,18 @@
 //! Rows of a sheet, or of a range of its cells.
 
+use kb_types::cell_text::{Cell, cells};
+use kb_types::error::{Error, Result};
+use kb_types::part::{part_lines, rows_of_lines};
+use kb_types::{CellRange, Lines, Part, PartContent, PartKind, Sheet};
+
 use crate::catalog::BoundSegment;
-use crate::cell_text::{Cell, cells};
 use crate::content::paged_call::PagedCall;
 use crate::content::parts::row_reader::RowReader;
 use crate::content::parts::stored::{number_of, parts_of_kind};
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{Budget, CursorScope, PageOptions, Paged};
 use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
-use crate::types::part::{part_lines, rows_of_lines};
-use crate::types::{CellRange, Lines, Part, PartContent, PartKind, Sheet};
 
 /// Bytes that the number of a row and its brackets count as in a token budget.
 const ROW_OVERHEAD_BYTES: u64 = 8;

@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
+use kb_types::{Lines, PartContent, PartKind, Slide};
+
 use crate::catalog::BoundSegment;
 use crate::content::number_ranges::{self, NumberRanges};
 use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::parts::stored::{lines_of, part_rows, parts_of_kind};
 use crate::content::text::lines_of_part;
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::{Error, Result};
 use crate::paging::{Budget, PageOptions, Paged, TextParts, TextPosition, fill_texts, skip};
-use crate::types::{Lines, PartContent, PartKind, Slide};
 
 /// A slide; or where it alone is over the budget, a part of it, with the lines of that.
 #[derive(Debug, Clone, PartialEq, Eq)]

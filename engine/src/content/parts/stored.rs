@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
+use kb_types::file_types;
+use kb_types::part::{part_lines, part_span};
+use kb_types::{DocumentId, Lines, Part, PartKind};
+
 use crate::catalog::BoundSegment;
 use crate::content::CommitView;
-use crate::error::{Error, Result};
-use crate::file_types;
 use crate::store::documents::DocumentRecord;
-use crate::types::part::{part_lines, part_span};
-use crate::types::{DocumentId, Lines, Part, PartKind};
 
 /// The number of the part at a position.
 pub(in crate::content) fn number_of(position: usize) -> u32 {

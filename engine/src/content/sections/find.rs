@@ -1,9 +1,10 @@
 //! Finds the section that a name means: a number, a path of titles, the end of one, or a title.
 
+use kb_types::error::{Error, Result};
+use kb_types::sections::SECTION_SEPARATOR;
+
 use crate::content::sections::section::Section;
-use crate::error::{Error, Result};
 use crate::resolve::Nearest;
-use crate::types::sections::SECTION_SEPARATOR;
 
 /// Most sections that an error names.
 const SUGGESTIONS_LIMIT: usize = 5;
@@ -189,7 +190,7 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Lines, Span};
+    use kb_types::{Lines, Span};
 
     /// Sections of which two have the same title.
     fn guide() -> Vec<Section> {

@@ -7,14 +7,15 @@ use crate::content::paged_call::{ITEM_OVERHEAD_BYTES, PagedCall};
 use crate::content::parts::number_of;
 use crate::content::sections::find::find_section;
 pub use crate::content::sections::section::Section;
+use kb_types::error::Result;
+use kb_types::part::part_at;
+use kb_types::sections::OpenSections;
+use kb_types::{DocumentId, Heading, Lines, PageSource, PartContent, Span};
+
 use crate::content::text::{DocumentText, paged};
 use crate::content::{CommitView, DocumentInfo};
-use crate::error::Result;
 use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::store::documents::DocumentRecord;
-use crate::types::part::part_at;
-use crate::types::sections::OpenSections;
-use crate::types::{DocumentId, Heading, Lines, PageSource, PartContent, Span};
 
 /// The outline of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]

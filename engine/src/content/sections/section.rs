@@ -1,6 +1,6 @@
 //! A section of a document.
 
-use crate::types::{Lines, Span, SymbolKind};
+use kb_types::{Lines, Span, SymbolKind};
 
 /// A heading and what lies under it.
 #[derive(Debug, Clone, PartialEq, Eq)]

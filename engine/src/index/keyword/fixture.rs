@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use crate::container::column::{ColumnView, MemoryExtents, extent_starts};
-use crate::error::Result;
 use crate::index::keyword::{
     Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, KeywordRecord, LENGTHS, POSTINGS,
     Query, QuerySegment, Reader, Statistics, Writer,
 };
-use crate::types::SegmentId;
 
 /// A written segment, and what went into it.
 pub(crate) struct Index {

@@ -1,11 +1,11 @@
 //! The three columns of a keyword index, and what the segment record says about them.
 
+use kb_types::error::Result;
 use wincode::{SchemaRead, SchemaWrite};
 
 use super::postings::encoding::MAX_NUMBER;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::{ColumnId, ColumnRecord};
-use crate::error::Result;
 
 /// Version of the layout of the three columns.
 pub const FORMAT_VERSION: u16 = 1;

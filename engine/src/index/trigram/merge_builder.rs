@@ -4,14 +4,15 @@
 //! of its index. Only of rows that leave their unit, because documents of another segment come between or some are
 //! gone, the text is looked at, which a merge has in hand to pack it anew.
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use crate::container::column::{ColumnRecord, ExtentSink};
-use crate::error::Result;
 use crate::index::trigram::builder::{Builder, SearchedText};
 use crate::index::trigram::reader::{ListIter, Reader};
 use crate::index::trigram::record::LEAST_TEXT_BYTES;
 use crate::index::trigram::trigrams::Trigram;
 use crate::index::trigram::writer::Writer;
-use crate::types::SegmentId;
 
 /// Stands for a unit that did not stay whole.
 const BROKEN: u32 = u32::MAX;

@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
+
 use crate::container::codec::{u32_at, u64_at};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::index::trigram::rice;
 use crate::index::trigram::trigrams::Trigram;
 use crate::index::trigram::writer::{SHORT_LIST, complement};

@@ -4,7 +4,7 @@
 //! A gap, less one, is its quotient by 2^k in unary (so many ones, then a zero) and its remainder in k bits. The first
 //! number counts as a gap from -1. Bits fill bytes from the least significant up.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// ln 2 in units of 2^-16.
 const LN_2: u64 = 45_426;

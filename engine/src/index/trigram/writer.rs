@@ -1,11 +1,12 @@
 //! Units and lists -> the columns of a trigram index.
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use crate::container::column::{ColumnRecord, ColumnWriter, ExtentSink, SCATTERED_ORDER};
-use crate::error::Result;
 use crate::index::trigram::record::{BLOCK_ROW_BYTES, BLOCKS, LISTS, UNIT_ROW_BYTES, UNITS};
 use crate::index::trigram::rice;
 use crate::index::trigram::trigrams::Trigram;
-use crate::types::SegmentId;
 
 /// A block of lists is closed when it has so many.
 const BLOCK_LISTS: usize = 64;

@@ -1,7 +1,8 @@
 //! Rows of a column, in any order.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// Reads rows of one column; rows of the extent that was read last need no search.
 #[derive(Debug)]

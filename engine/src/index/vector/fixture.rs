@@ -1,5 +1,7 @@
 //! Segments in memory, for the tests of this room.
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
 use super::lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
@@ -10,8 +12,6 @@ use super::reader::Reader;
 use super::record::{CODES, ROWS, VectorRecord, stride};
 use super::writer::Writer;
 use crate::container::column::{ColumnId, ColumnRecord, ColumnView, MemoryExtents, extent_starts};
-use crate::error::Result;
-use crate::types::SegmentId;
 
 /// The quantiser of all of them.
 pub(super) const RANGE: f32 = 0.305;

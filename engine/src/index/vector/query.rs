@@ -3,7 +3,7 @@
 use super::kernels::layout::{GROUP_DIMS, GROUPS_AT_ONCE, OneQuery, TABLE_LIMIT};
 use super::quantise::{I4_STEP, LEVELS, quantise};
 use super::record::{CODEC_I4, stride};
-use crate::types::Metric;
+use crate::metric::Metric;
 
 /// A query vector, quantised for the rows and the sign bits of a file.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,7 @@
 //! The vector index of one segment, read from its columns.
 
+use kb_types::error::{Error, Result};
+
 use super::cursor::Cursor;
 use super::kernels::detect::kernels;
 use super::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
@@ -11,7 +13,6 @@ use super::record::{CODEC_I4, Codec, NORM_BYTES, VectorRecord, stride};
 use super::sign_bits::{Block, block_bytes, blocks};
 use crate::container::codec::array_at;
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// The vector index of one segment. Cheap to copy.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,10 @@
 //! The two columns of a vector index, and what the segment record says about them.
 
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
 
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnId;
-use crate::error::{Error, Result};
 
 /// Column of the rows: signed bytes, padded with zeros to a multiple of 64, or nibbles, to one of
 /// 32.

@@ -1,9 +1,9 @@
 //! Which rows of a segment may answer a query: a block of 64 bits for 64 rows.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::error::{Error, Result};
-use crate::types::bitset::{BitSet, STRETCH_ROWS};
+use crate::bitset::{BitSet, STRETCH_ROWS};
 
 /// Which rows of a segment may answer.
 #[derive(Debug)]

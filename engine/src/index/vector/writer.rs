@@ -1,5 +1,8 @@
 //! Writes the vector index of a segment.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use super::quantise::{as_signed, to_i4};
 use super::reader::Reader;
 use super::record::{CODEC_I4, CODEC_I8, CODES, ROWS, VectorRecord, row_bytes};
@@ -7,8 +10,6 @@ use super::sign_bits::{Block, block_bytes};
 use crate::container::column::{
     ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
-use crate::error::{Error, Result};
-use crate::types::SegmentId;
 
 /// Writes the vectors of a segment.
 #[derive(Debug)]

@@ -7,20 +7,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::{Error, Result};
+use kb_extract::readers;
+use kb_extract::secrets;
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
 use crate::ingest::changes::emptied::EmptyFolders;
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
-use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::{EmptiedFolder, Skipped};
 use crate::ingest::roots::root::Root;
-use crate::ingest::secrets;
 use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::Reporter;
 use crate::store::meta::Settings;
 use crate::store::skipped::SkippedRecord;
-use crate::types::DocumentId;
 
 /// A file that was changed so shortly before it was read may have been changed again within the same
 /// tick of the file system's clock (2 s on FAT): its content is compared, whatever its time says.

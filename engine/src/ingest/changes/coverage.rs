@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use kb_types::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
 use crate::ingest::roots::root::{Root, Scope};
 
 /// The parts of all roots that are looked at, by document path.

@@ -12,21 +12,22 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use kb_extract::is_refused_by_start;
+use kb_extract::secrets::secret_by_name;
+use kb_types::error::Result;
+use kb_types::{DocumentId, SourceState};
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::ingest::changes::source_check::{Original, below, is_local};
 use crate::ingest::clock::now_ms;
-use crate::ingest::extract::is_refused_by_start;
 use crate::ingest::roots::root::{Root, Scope};
-use crate::ingest::secrets::secret_by_name;
 use crate::ingest::source::names::{document_name, is_own_file};
 use crate::ingest::source::open::{Kind, SourceFolder};
 use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::{Progress, Reporter};
 use crate::store::meta::{RootRecord, Settings};
 use crate::store::skipped;
-use crate::types::{DocumentId, SourceState};
 
 /// Changes after which nobody looks for more.
 const MAX_CHANGES: usize = 20;

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 use crate::container::{Container, SlotIdentity, Snapshot};
-use crate::error::{Error, Result};
 use crate::ingest::changes::coverage::PathRange;
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::skipped::{self, SkippedRecord};
-use crate::types::DocumentId;
 
 /// Rows that are read at once: few enough that a writer need not keep an old commit for them.
 const ROWS_AT_ONCE: usize = 1024;

@@ -6,14 +6,15 @@ use std::sync::mpsc;
 use std::time::Duration;
 use std::{io, thread};
 
+use kb_types::SourceState;
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::{MAX_KEY_BYTES, Snapshot};
-use crate::error::Result;
 use crate::ingest::source::names::document_name;
 use crate::ingest::source::open::{self, Kind, Links, Look, SourceFolder};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::Settings;
-use crate::types::SourceState;
 
 /// Largest file whose content is compared when its time changed and its size did not: what is indexed by
 /// default.

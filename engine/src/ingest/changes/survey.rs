@@ -4,7 +4,8 @@
 //! The differences are buffered up to a bound of memory. When there are more, they are found again, one by
 //! one, while they are applied.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::ingest::changes::comparison::{Change, Comparison, Sides, Tally};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::ordered::{Job, Work, in_order};

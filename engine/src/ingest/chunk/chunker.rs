@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
+use kb_types::{ChunkSpan, Document, Lines, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ingest::chunk::split_costs::{ANYWHERE, Cost, GRID_BYTES, SplitCosts};
-use crate::types::{ChunkSpan, Document, Lines, Span};
 
 /// The size that costs nothing, in bytes.
 pub const TARGET_BYTES: usize = 1200;

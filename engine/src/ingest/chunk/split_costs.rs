@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
+use kb_types::{Class, Document, Heading};
+
 use crate::ingest::chunk::syntax_costs::{LineBefore, SyntaxCosts};
-use crate::types::{Class, Document, Heading};
 
 /// One split point is kept in every stretch of so many bytes.
 pub(crate) const GRID_BYTES: usize = 128;

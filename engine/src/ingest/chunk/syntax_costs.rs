@@ -4,7 +4,7 @@
 use std::iter::Peekable;
 use std::slice::Iter;
 
-use crate::types::{Document, Syntax, SyntaxCut};
+use kb_types::{Document, Syntax, SyntaxCut};
 
 /// As [`super::split_costs::Cost`].
 type Cost = u32;

@@ -2,14 +2,15 @@
 //! of the document is written: a limit that is met while a transaction is written would end the whole
 //! run.
 
+use kb_types::error::{Error, Result};
+use kb_types::{ChunkSpan, Document, part};
+
 use crate::container::MAX_KEY_BYTES;
 use crate::container::column::MAX_ITEM_BYTES;
-use crate::error::{Error, Result};
 use crate::index::keyword::MAX_ROWS;
 use crate::store::block_writer::frame_bytes;
 use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::{outline, parts};
-use crate::types::{ChunkSpan, Document, part};
 
 /// Bytes of a title. Extraction cuts titles long before; it is searched with every chunk.
 const MAX_TITLE_BYTES: usize = 16 << 10;
@@ -19,9 +20,6 @@ const MAX_NAME_BYTES: usize = 255;
 
 /// Bytes of all metadata. Leaves room in the record for the longest path and all tags.
 const MAX_METADATA_BYTES: usize = 1 << 20;
-
-/// Tags of a document: 256 KiB at most.
-pub const MAX_TAGS: usize = 1000;
 
 /// Bytes of a chunk that fits an extent even if it does not compress, with zstd's own bytes. A longer
 /// one, as documents that are not cut have, is compressed to see whether it fits.
@@ -117,7 +115,8 @@ mod tests {
     use crate::container::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
     use crate::ingest::run::document_of;
     use crate::kb::{Kb, KbWriter};
-    use crate::types::Heading;
+    use kb_extract::tags::MAX_TAGS;
+    use kb_types::Heading;
 
     fn heading(title: String) -> Heading {
         Heading {
@@ -247,5 +246,14 @@ mod tests {
         assert_eq!(refused.code(), "FILE_TOO_LARGE");
         writer.tag("1.txt", &tags[..1], &tags[1..2]).unwrap();
         writer.commit().unwrap();
+    }
+
+    /// Extraction cuts the titles of very many headings so that a row holds them.
+    #[test]
+    fn every_outline_that_is_extracted_fits_a_row() {
+        let wide = format!("# {}\n", "\u{20000}".repeat(500));
+        let document = kb_extract::extract("a.md", wide.repeat(30_000).as_bytes()).unwrap();
+        assert_eq!(document.outline.len(), 30_000);
+        outline::check_size(&document.outline).unwrap();
     }
 }

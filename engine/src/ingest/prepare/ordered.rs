@@ -9,7 +9,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::progress::{INTERVAL, Reporter};
 
 /// Jobs that may be ahead of what was delivered.

@@ -4,22 +4,23 @@ use std::io::Read;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kb_extract::secrets;
+use kb_extract::worker::extractor::Extractor;
+use kb_extract::worker::refusal::{Refusal, RefusalKind};
+use kb_types::DocumentId;
+use kb_types::error::Result;
+
 use crate::embed::Embedder;
-use crate::error::Result;
 use crate::ingest::changes::comparison::Candidate;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::prepare::preparer::{Chunking, Prepared, Preparer, Source};
 use crate::ingest::prepare::preserved::PreservedDocument;
 use crate::ingest::report::Skipped;
-use crate::ingest::secrets;
 use crate::ingest::source::open::OpenError;
 use crate::ingest::walk::SourceFile;
-use crate::ingest::worker::extractor::Extractor;
-use crate::ingest::worker::refusal::{Refusal, RefusalKind};
 use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;
-use crate::types::DocumentId;
 
 /// In place of the hash of a file whose bytes were read and are not at hand.
 const NOT_HASHED: [u8; 32] = [0xff; 32];

@@ -2,20 +2,21 @@
 
 use std::borrow::Cow;
 
-use crate::cell_text::ShownRows;
+use kb_extract::tags;
+use kb_types::cell_text::ShownRows;
+use kb_types::error::Result;
+use kb_types::part::{part_lines, part_span};
+use kb_types::syntax::by_chunk::SymbolsByChunk;
+use kb_types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
+
 use crate::embed::Embedder;
-use crate::error::Result;
 use crate::index::keyword::{
     Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, SymbolTerm, TITLE_WEIGHT,
     searched_names,
 };
 use crate::index::vector::{self, quantise};
 use crate::ingest::prepare::limits;
-use crate::ingest::tags;
 use crate::store::outline::SectionPath;
-use crate::types::part::{part_lines, part_span};
-use crate::types::syntax::by_chunk::SymbolsByChunk;
-use crate::types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
 
 /// Where a document came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -282,7 +283,7 @@ fn lines_of(document: &Document) -> u32 {
 mod tests {
     use super::*;
     use crate::embed::built_in;
-    use crate::ingest::extract::extract;
+    use kb_extract::extract;
 
     #[test]
     fn a_prepared_document_holds_more_than_its_source() {

@@ -1,7 +1,8 @@
 //! Documents that are written again as they are, and what a changed one keeps.
 
+use kb_types::{Document, DocumentId};
+
 use crate::ingest::prepare::preparer::{Chunking, Source};
-use crate::types::{Document, DocumentId};
 
 /// What stays of a document when its content changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

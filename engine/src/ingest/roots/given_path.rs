@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// What is asked of the given paths beside being read.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::ingest::report::MovedRoot;
 use crate::ingest::roots::agreement::Agreement;
 use crate::ingest::roots::entry::Entry;

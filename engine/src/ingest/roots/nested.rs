@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::ingest::roots::agreement::{Agreement, Sample};
 use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::roots::table::{IsPathPrefix, Table, best_of};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::ingest::report::FolderRelation;
 use crate::ingest::roots::agreement::Agreement;
 use crate::ingest::roots::entry::Entry;

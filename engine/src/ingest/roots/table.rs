@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use kb_types::error::{Error, Result};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::error::{Error, Result};
 use crate::ingest::report::{MovedRoot, SimilarRoot};
 use crate::ingest::roots::agreement::{Agreement, Sample};
 use crate::ingest::roots::entry::Entry;

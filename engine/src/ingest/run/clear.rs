@@ -1,8 +1,9 @@
 //! Emptying a .kb: a new file without documents takes the place of the old one.
 
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::ContainerWriter;
-use crate::error::Result;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::new_meta;
 use crate::ingest::run::session::Session;

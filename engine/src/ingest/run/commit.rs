@@ -1,8 +1,9 @@
 //! Makes the changes that wait durable, then merges segments.
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::{ContainerWriter, watched};
-use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::merge::merge_segments;
 use crate::ingest::run::new_file::{PROGRAM, check_model, new_manifest, new_meta};

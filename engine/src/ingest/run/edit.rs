@@ -2,19 +2,19 @@
 
 use std::sync::atomic::Ordering;
 
+use kb_extract::tags;
+use kb_types::error::{Error, Result};
+use kb_types::{Document, DocumentId, PartKind};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::CatalogCache;
 use crate::container::Container;
-use crate::error::{Error, Result};
 use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::run::session::{PendingChange, Session};
 use crate::ingest::run::source_info::SourceInfo;
-use crate::ingest::tags;
 use crate::progress::{Reporter, Stage};
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::types::{Document, DocumentId, PartKind};
 
 impl Session {
     /// The document of a file that is given as bytes.

@@ -1,9 +1,11 @@
 //! Merges after a commit: each a commit of its own, so that a reader never waits and a crash costs
 //! one merge.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
-use crate::error::{Error, Result};
 use crate::ingest::segment::live_documents::LiveDocuments;
 use crate::ingest::segment::merge_policy::{self, Limit, Size};
 use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
@@ -14,7 +16,6 @@ use crate::store::documents;
 use crate::store::meta::{Manifest, Settings};
 use crate::store::segments;
 use crate::store::vector_columns::VectorColumns;
-use crate::types::SegmentId;
 
 /// Merges segments of `base`, which `writer` has open, until few enough are left or the limit is
 /// reached.
@@ -299,7 +300,7 @@ mod tests {
         let mut record = record_of(&path, "3.txt");
         record.rows = 70_000;
         let mut transaction = writer.begin().unwrap();
-        documents::put_record(&mut transaction, crate::types::DocumentId(4), &record).unwrap();
+        documents::put_record(&mut transaction, kb_types::DocumentId(4), &record).unwrap();
         transaction.commit().unwrap();
         writer.finish().unwrap();
         add(&path, &[("7.txt", "one walrus")]);

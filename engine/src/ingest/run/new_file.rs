@@ -1,7 +1,8 @@
 //! What a file states that this program begins now, and whether it can go on with another.
 
+use kb_types::error::{Error, Result};
+
 use crate::embed::{self, Embedder};
-use crate::error::{Error, Result};
 use crate::index::keyword::ANALYSER_ID;
 use crate::index::vector::{CODEC_I8, Codec};
 use crate::ingest::chunk::chunker;

@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use kb_extract::tags;
+use kb_types::error::Result;
+use kb_types::{Document, DocumentId, Syntax};
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::ingest::prepare::preparer::{Chunking, Source};
 use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
-use crate::ingest::tags;
-use crate::types::{Document, DocumentId, Syntax};
 
 /// Whether the path of a document of the file is `part`, or begins with it. Costs two look-ups.
 ///
@@ -113,7 +114,7 @@ pub(super) fn document(
 mod tests {
     use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, KbWriter};
-    use crate::types::Lines;
+    use kb_types::Lines;
 
     #[test]
     fn a_rebuild_keeps_what_people_gave_to_documents() {

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::ingest::report::FolderRelation;
 use crate::ingest::roots::resolve;
 use crate::ingest::run::samples;

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use kb_types::DocumentId;
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::ingest::roots::agreement::{SAMPLE_DOCUMENTS, Sample};
 use crate::ingest::run::even_sample::{EvenSample, evenly_spaced};
 use crate::store::documents::DocumentRecord;
 use crate::store::meta::RootRecord;
-use crate::types::DocumentId;
 
 /// Documents that are looked at to find [`SAMPLE_DOCUMENTS`] of one root.
 const CANDIDATES: usize = 4 * SAMPLE_DOCUMENTS;

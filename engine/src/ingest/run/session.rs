@@ -6,19 +6,20 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use kb_extract::worker::extraction::Extraction;
+use kb_extract::worker::extractor::Extractor;
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, WriterIdentity};
 use crate::embed;
-use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::vector_index::lists::ListLimits;
-use crate::ingest::worker::extraction::Extraction;
-use crate::ingest::worker::extractor::Extractor;
 use crate::progress::Reporter;
 use crate::store::meta::Meta;
-use crate::types::DocumentId;
 
 /// Locks that may be lost to other writers before one is obtained.
 const MAX_ATTEMPTS: usize = 10;

@@ -1,9 +1,10 @@
 //! What a caller gives beside the text of a document.
 
-use crate::error::Result;
+use kb_extract::worker::extraction::Extraction;
+use kb_types::Document;
+use kb_types::error::Result;
+
 use crate::ingest::clock::now_ms;
-use crate::ingest::worker::extraction::Extraction;
-use crate::types::Document;
 
 /// What the .kb stores about the file that a document was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Pause after an attempt that did not wait itself.
 const PAUSE: Duration = Duration::from_millis(50);

@@ -4,22 +4,22 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use kb_extract::tags;
+use kb_types::error::Result;
+use kb_types::{DocumentId, SegmentId};
 use roaring::RoaringBitmap;
 
 use crate::catalog::CatalogCache;
 use crate::container::{Container, Transaction};
-use crate::error::Result;
 use crate::index::keyword;
 use crate::ingest::prepare::preparer::Prepared;
 use crate::ingest::prepare::preserved::PreservedFields;
 use crate::ingest::segment::writer::{self, SegmentWriter};
-use crate::ingest::tags;
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
 use crate::store::meta::{Manifest, Meta, SealRecord, Settings};
 use crate::store::{outline, parts, segments, symbols};
-use crate::types::{DocumentId, SegmentId};
 
 /// The changes of one commit on their way into the file.
 #[derive(Debug)]

@@ -1,9 +1,11 @@
 //! The columns that every writer of a segment fills in the same way, and the record made of them.
 
-use crate::cell_text::ShownRows;
+use kb_types::cell_text::ShownRows;
+use kb_types::error::Result;
+use kb_types::{PartKind, SegmentId};
+
 use crate::container::Transaction;
 use crate::container::column::ColumnRecord;
-use crate::error::Result;
 use crate::index::keyword::KeywordRecord;
 use crate::index::trigram::builder::SearchedText;
 use crate::index::trigram::merge_builder::MergeBuilder;
@@ -12,7 +14,6 @@ use crate::ingest::segment::more_vectors::MergedVectors;
 use crate::store::block_writer::BlockWriter;
 use crate::store::chunks::ChunkWriter;
 use crate::store::segments::SegmentRecord;
-use crate::types::{PartKind, SegmentId};
 
 /// What regular expressions search in the text of a document with such parts, where that is another text: of sheets,
 /// what cells show.

@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
-use crate::error::{Error, Result};
 use crate::store::documents::DocumentRecord;
-use crate::types::DocumentId;
 
 /// The documents of some segments that are not deleted and have chunks, in the order of their paths.
 ///

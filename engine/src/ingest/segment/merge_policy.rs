@@ -14,8 +14,9 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::SegmentId;
+
 use crate::index::keyword::MAX_ROWS;
-use crate::types::SegmentId;
 
 /// Segments of a tier that are merged when there are so many.
 const FAN_OUT: usize = 8;

@@ -4,11 +4,12 @@
 //! Memory does not grow with the number of documents: one record a segment, 4 bytes a row for where it
 //! goes, and what the writers of the columns hold.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, PartKind, SegmentId};
 use roaring::RoaringBitmap;
 
 use crate::catalog::BoundSegment;
 use crate::container::{Snapshot, Transaction};
-use crate::error::{Error, Result};
 use crate::index::trigram::merge_builder::{MergeBuilder, OldRow};
 use crate::index::{keyword, vector};
 use crate::ingest::segment::columns::{SegmentColumns, searched_text};
@@ -21,7 +22,6 @@ use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, FacetIter};
 use crate::store::segments::SegmentRecord;
-use crate::types::{DocumentId, PartKind, SegmentId};
 
 /// Pieces of text from all over some segments, for the dictionary of one made from them; none when
 /// they have too little for one.

@@ -1,18 +1,19 @@
 //! Vectors of other models on their way into a segment.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::BoundSegment;
 use crate::container::Transaction;
 use crate::container::column::{ColumnId, ColumnRecord, ColumnWriter, SCATTERED_ORDER};
-use crate::error::{Error, Result};
 use crate::index::vector::reader::Reader;
 use crate::index::vector::writer::Writer;
 use crate::index::vector::{NORM_BYTES, NORMS};
+use crate::metric::Metric;
 use crate::store::segments::MoreVectors;
 use crate::store::tables;
 use crate::store::vector_columns::NumberedColumn;
-use crate::types::{Metric, SegmentId};
 
 /// Writes the vectors of one column into a segment, row by row.
 #[derive(Debug)]

@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::by_chunk::SymbolsByChunk;
+use kb_types::{DocumentId, SegmentId};
+
 use crate::container::Transaction;
-use crate::error::{Error, Result};
 use crate::index::trigram::merge_builder::MergeBuilder;
 use crate::index::{keyword, vector};
 use crate::ingest::prepare::preparer::Prepared;
@@ -16,8 +19,6 @@ use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::segments::SegmentRecord;
 use crate::store::{outline, parts, symbols};
-use crate::types::syntax::by_chunk::SymbolsByChunk;
-use crate::types::{DocumentId, SegmentId};
 
 /// A segment is closed when its postings take that much memory: about 400 MB of text.
 const POSTINGS_LIMIT_BYTES: usize = 192 << 20;

@@ -1,6 +1,7 @@
 //! Patterns that a run was asked for, beside those of ignore files.
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::ingest::gitignore::{IgnoreFiles, Rules, Verdict};
 
 /// Patterns as in `.gitignore`, relative to the folder of a root.

@@ -5,8 +5,9 @@ use std::ops::{ControlFlow, Range};
 use std::path::Path;
 use std::sync::PoisonError;
 
+use kb_extract::secrets::secret_by_name;
+
 use crate::ingest::gitignore::{self, IgnoreFiles, Rules, Verdict};
-use crate::ingest::secrets::secret_by_name;
 use crate::ingest::source::git;
 use crate::ingest::source::names::{document_name, is_own_file};
 use crate::ingest::source::open::{self, Kind, Look, OpenFolder};

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::ingest::report::Skipped;
 use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::source::git;

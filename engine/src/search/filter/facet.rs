@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::{Error, Result};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{intersect, live, normalized};
 use crate::search::sources::Source;

@@ -1,10 +1,11 @@
 //! Applies [`Filters`] to one file: the rows that pass, one bitmap a segment.
 
+use kb_types::Class;
+use kb_types::error::Result;
+use kb_types::file_types;
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
-use crate::error::Result;
-use crate::file_types;
 use crate::resolve;
 use crate::resolve::Globs;
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
@@ -15,7 +16,6 @@ use crate::search::filter::symbols;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
-use crate::types::Class;
 
 /// The rows that pass the filters; `None` when there are no filters. Counts valid values that no document
 /// has in `absent`.
@@ -144,9 +144,9 @@ fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
     use crate::kb::KbWriter;
     use crate::search::sources::with_sources;
+    use kb_types::error::Error;
 
     /// Paths of the documents that pass, in two segments with a deleted document.
     fn passing(filters: &Filters) -> Result<(Vec<String>, Vec<String>)> {

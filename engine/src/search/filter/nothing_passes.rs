@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::error::{Error, Result};
 use crate::resolve::abbreviate;
 use crate::search::filter::facet::{AbsentValues, listed, values_of};
 use crate::search::filter::metadata;

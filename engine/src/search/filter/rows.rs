@@ -1,14 +1,14 @@
 //! Sets of rows, one bitmap a segment.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
+use crate::bitset::BitSet;
 use crate::catalog::{Catalog, DirectoryEntry, Segment};
-use crate::error::Result;
 use crate::resolve::GlobMatcher;
 use crate::search::sources::{Source, Sources};
 use crate::store::facets::{self, Facet};
-use crate::types::bitset::BitSet;
 
 /// The rows that pass, one bitmap a segment in the order of the catalog; `None`: all rows pass.
 pub(crate) type Rows = Option<Vec<RoaringBitmap>>;

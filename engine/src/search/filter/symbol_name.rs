@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use kb_types::NamePattern;
+use kb_types::error::{Error, Result};
+use kb_types::syntax::nesting::{SymbolList, holders};
+
 use crate::index::keyword::searched_names;
-use crate::types::NamePattern;
-use crate::types::syntax::nesting::{SymbolList, holders};
 
 /// Words that stand for the module that they are in.
 const OWN_MODULES: [&str; 4] = ["crate", "self", "super", "this"];

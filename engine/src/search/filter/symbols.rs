@@ -1,20 +1,20 @@
 //! Filters by what chunks define: kinds and names of symbols.
 
+use kb_types::error::Result;
+use kb_types::syntax::SymbolRef;
+use kb_types::syntax::by_chunk::SymbolsByChunk;
+use kb_types::syntax::nesting::{SymbolList, innermost};
+use kb_types::{DocumentId, Symbol, SymbolKind};
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
 use crate::catalog::BoundSegment;
-use crate::error::Result;
 use crate::index::keyword::SymbolTerm;
 use crate::search::filter::rows::live;
 use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filters::Filters;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
-use crate::types::syntax::SymbolRef;
-use crate::types::syntax::by_chunk::SymbolsByChunk;
-use crate::types::syntax::nesting::{SymbolList, innermost};
-use crate::types::{DocumentId, Symbol, SymbolKind};
 
 /// What a symbol must be.
 #[derive(Debug, Default)]

@@ -3,14 +3,14 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::error::Result;
+use kb_types::{DocumentId, Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::Result;
 use crate::search::fuse::score::Scored;
 use crate::search::options::{Scope, Sort};
 use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::types::{DocumentId, Lines, Span};
 
 /// A neighbour joins a passage when it has at least this share of the score of its best chunk.
 const JOIN_SHARE: f32 = 0.75;

@@ -1,7 +1,8 @@
 //! The one order of candidates and hits: best score first, then document path, then start byte, then
 //! file.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::search::sources::ChunkAddress;
 
 /// Sorts by descending `score`, then by tie-break key, and keeps the first `k`. Within a segment rows are

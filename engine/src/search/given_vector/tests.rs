@@ -5,8 +5,8 @@ use crate::ingest::run::vectors::tests::{
     DIM, File, exact, found, import, name, random, request, vectors,
 };
 use crate::kb::search_files;
+use crate::metric::Metric;
 use crate::search::{Filters, Mode, Relevance, Request};
-use crate::types::Metric;
 use crate::{NewVectors, VectorTarget};
 
 /// The hits have the scores of an exact computation, and no chunk that scores clearly more is missing.

@@ -1,9 +1,9 @@
 //! Executes the operators of a query over all files: fields and single words become bitmaps of rows,
 //! phrases are left to be verified in text.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher};
 use crate::resolve::{self, Globs, PathOperand, abbreviate};
 use crate::search::filter::rows::{self, Rows};

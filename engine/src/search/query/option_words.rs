@@ -5,7 +5,8 @@
 //! punctuation or white space after the word. One of many may do so by chance, and who typed a dash meant
 //! it. Costs one keyword search and ten texts.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::keyword::{Analyser, Query};
 use crate::search::filter::rows::Rows;
 use crate::search::fuse::top_k;

@@ -9,15 +9,15 @@
 
 use std::collections::hash_map::Entry;
 
+use kb_types::DocumentId;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
 use crate::index::keyword::{Form, Phrase, PhraseMatcher, PhraseTerm, Reader};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
 use crate::store::outline::{StoredOutline, titles_at};
-use crate::types::DocumentId;
 
 /// A phrase that a query requires or excludes.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 //! bitmaps of filters and postings, then verification of phrases in the text of the rows that a result
 //! needs. No hit has a row that was not verified.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::index::keyword::{Analyser, Form, Query};
 use crate::resolve::abbreviate;
 use crate::search::filter::rows::{self, Rows};

@@ -1,10 +1,10 @@
 //! Which rows of a segment a pattern may match in, by its trigrams.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashMap;
 
 use crate::catalog::BoundSegment;
-use crate::error::Result;
 use crate::index::trigram::Reader;
 use crate::index::trigram::trigrams::Trigram;
 use crate::search::regex::trigram_query::TrigramQuery;

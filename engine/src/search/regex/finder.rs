@@ -1,8 +1,8 @@
 //! [`Finder`]: finds matches, each with what can be stopped in time.
 
+use kb_types::error::Result;
 use memchr::memchr;
 
-use crate::error::Result;
 use crate::search::regex::machine::{Found, Machine, Watch};
 use crate::search::regex::pattern::Pattern;
 

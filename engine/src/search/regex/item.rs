@@ -1,12 +1,13 @@
 //! A matching line or document -> the item of the answer.
 
-use crate::error::Result;
+use kb_types::error::Result;
+use kb_types::{Lines, Part, PartAddress};
+
 use crate::search::regex::line_finder::FoundLine;
 use crate::search::regex::response::RegexMatch;
 use crate::search::regex::window::WindowReader;
 use crate::store::documents::DocumentRecord;
 use crate::store::handles;
-use crate::types::{Lines, Part, PartAddress};
 
 /// What an item says of its document.
 #[derive(Debug)]

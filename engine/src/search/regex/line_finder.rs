@@ -2,9 +2,9 @@
 
 use std::ops::{ControlFlow, Range};
 
+use kb_types::error::Result;
 use memchr::{memchr, memchr_iter, memrchr};
 
-use crate::error::Result;
 use crate::search::regex::finder::{Finder, line_end};
 use crate::search::regex::machine::Found;
 

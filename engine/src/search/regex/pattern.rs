@@ -1,5 +1,6 @@
 //! [`Pattern`]: the text of a pattern as an automaton.
 
+use kb_types::error::{Error, PatternFault, Result};
 use regex_automata::Input;
 use regex_automata::meta;
 use regex_automata::nfa::thompson::WhichCaptures;
@@ -10,7 +11,6 @@ use regex_syntax::hir::{
     Repetition,
 };
 
-use crate::error::{Error, PatternFault, Result};
 use crate::search::regex::machine::{Machine, steps_per_byte};
 use crate::search::regex::request::{PATTERN_LIMIT_BYTES, RegexRequest};
 use crate::search::regex::trigram_query::TrigramQuery;

@@ -1,8 +1,9 @@
 //! Where a search continues: a file, a document and a line of it, in one number.
 
-use crate::error::Result;
+use kb_types::DocumentId;
+use kb_types::error::Result;
+
 use crate::paging::CursorScope;
-use crate::types::DocumentId;
 
 /// Bits of the start of a line: a text that was extracted has 64 MiB at most. Of a longer one, given as a document,
 /// the lines beyond cannot be named; a result that would continue there goes on at the last that can.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::paging::PageOptions;
 use crate::search::filters::Filters;
 use crate::search::request::K_LIMIT;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use kb_types::{Lines, PartAddress};
+
 use crate::paging::Paged;
-use crate::types::{Lines, PartAddress};
 
 /// The answer to one [`RegexRequest`](crate::RegexRequest).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, PartKind};
 use roaring::RoaringBitmap;
 
-use crate::error::{Error, Result};
 use crate::paging::{Budget, CursorScope};
 use crate::resolve;
 use crate::search::filter::rows::{intersect, live_rows_of};
@@ -24,7 +25,6 @@ use crate::search::regex::trigram_query::TrigramQuery;
 use crate::search::regex::window::{DOCUMENT_LIMIT_BYTES, WindowReader};
 use crate::search::sources::{Source, Sources};
 use crate::store::meta::Settings;
-use crate::types::{DocumentId, PartKind};
 
 /// Least time for the first text of a page, so that each page gets on.
 const LEAST_TIME: Duration = Duration::from_millis(500);

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use kb_types::DocumentId;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::search::filter::rows::first_at;
 use crate::search::sources::{Source, Sources};
-use crate::types::DocumentId;
 
 /// A document to search.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,17 +1,17 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use kb_types::PartAddress;
+use kb_types::error::Error;
 use proptest::prelude::*;
 use regex_automata::meta;
 use regex_automata::util::syntax;
 
 use super::*;
-use crate::error::Error;
 use crate::kb::{Kb, KbWriter, search_files_regex};
 use crate::paging::PageOptions;
 use crate::progress::Progress;
 use crate::search::filters::Filters;
-use crate::types::PartAddress;
 
 /// A file of several commits, which are several segments.
 fn kb(commits: &[&[(&str, &str)]]) -> (tempfile::TempDir, Kb) {

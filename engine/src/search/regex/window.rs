@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use kb_types::Lines;
+use kb_types::cell_text::ShownRows;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::BoundSegment;
-use crate::cell_text::ShownRows;
-use crate::error::{Error, Result};
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkReader;
-use crate::types::Lines;
 
 /// A window is closed with the line in which it has at least so many bytes.
 const WINDOW_BYTES: usize = 64 << 10;

@@ -3,8 +3,9 @@
 //! A line of more than [`LINE_LIMIT_BYTES`] is cut at a character boundary: the end nearest to the passage
 //! stays, and [`CUT`] replaces the rest.
 
+use kb_types::line_ends;
+
 use crate::search::render::whole_lines::CUT;
-use crate::types::line_ends;
 
 /// Longest line that is not cut, in bytes.
 const LINE_LIMIT_BYTES: usize = 4096;

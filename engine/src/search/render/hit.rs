@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::cell_text::ShownRows;
-use crate::error::{Error, Result};
+use kb_types::cell_text::ShownRows;
+use kb_types::error::{Error, Result};
+use kb_types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span, line_ends};
+
 use crate::index::keyword::{Analyser, TermSet};
 use crate::search::calibration::Calibration;
 use crate::search::explanation::TermScore;
@@ -25,7 +27,6 @@ use crate::search::response::Hit;
 use crate::search::sources::Sources;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, StoredOutline, section_at, section_name, starts_within};
-use crate::types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span, line_ends};
 
 mod surroundings;
 mod symbol;

@@ -2,11 +2,11 @@
 
 use std::rc::Rc;
 
+use kb_types::error::Result;
+use kb_types::{DocumentId, Span};
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
 use crate::store::outline::StoredOutline;
-use crate::types::{DocumentId, Span};
 
 /// Bytes of outlines beyond which those that were read before are dropped. That of a program of 100 000 symbols has
 /// some 10 MB, and most requests have no hit of such a one.

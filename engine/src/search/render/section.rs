@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use kb_types::Span;
+
 use crate::store::outline::{SectionAt, StoredOutline, section_at, start_of_parent};
-use crate::types::Span;
 
 /// Where the line of a byte of a text begins; the end of the text where it has no such byte.
 pub(crate) fn line_start(text: &str, byte: usize) -> usize {

@@ -1,6 +1,7 @@
 //! Properties of hits in random documents: the section, its number, the lines and the text agree, and what
 //! a hit says of its place reads its text again.
 
+use kb_types::{Lines, Span};
 use proptest::prelude::*;
 
 use crate::kb::{Kb, KbWriter};
@@ -8,7 +9,6 @@ use crate::paging::PageOptions;
 use crate::search::options::Mode;
 use crate::search::request::Request;
 use crate::search::response::Hit;
-use crate::types::{Lines, Span};
 
 /// Headings with titles that repeat, look like numbers or contain the separator, and text of few words.
 fn document() -> impl Strategy<Value = String> {

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use kb_types::line_ends;
+
 use crate::search::response::Hit;
-use crate::types::line_ends;
 
 /// Keeps a range of the text of a hit and adapts span, highlights and snippet; lines, too, unless there is a
 /// line map. Returns the whole text.

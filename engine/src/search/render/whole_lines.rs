@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use kb_types::error::Result;
 
 /// A passage is made longer by so many bytes on a side to begin or end with a whole line, and not by more.
 const LINE_REST_LIMIT_BYTES: usize = 1024;

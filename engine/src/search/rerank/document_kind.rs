@@ -1,8 +1,9 @@
 //! What kind of document a path names: tests, a changelog, generated code, examples; and whether a query
 //! asks for that kind.
 
+use kb_types::Class;
+
 use crate::index::keyword::Query;
-use crate::types::Class;
 
 /// A kind of document that mentions much that is defined elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Looks at the documents and texts of the best chunks and orders these again.
 
+use kb_types::error::Result;
+use kb_types::{Class, DocumentId};
 use rustc_hash::FxHashMap;
 
 use super::adjacency::Pairs;
@@ -8,7 +10,6 @@ use super::document_kind::{DocumentKind, WantedKinds};
 use super::names::{QueryNames, name_of_file};
 use super::texts::{ChunkTexts, Occurrence};
 use super::{DEPTH, DEPTH_FOR_NAMES, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES};
-use crate::error::Result;
 use crate::index::keyword::{Analyser, TermSet, norm};
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
@@ -16,7 +17,6 @@ use crate::search::plan::Plan;
 use crate::search::records::DocumentRecords;
 use crate::search::retrieve::defined;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::types::{Class, DocumentId};
 
 /// A heading says less than a definition: it is one of many words about a thing.
 const HEADING_SHARE: f32 = 0.5;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use kb_types::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
-use crate::error::{Error, Result};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
 

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::search::calibration::Calibration;
 use crate::search::filter::rows::DOCUMENTS_PER_TICK;
 use crate::search::fuse::evidence::Evidence;

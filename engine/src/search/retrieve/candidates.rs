@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::thread;
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::BoundSegment;
-use crate::error::{Error, Result};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{Effort, KnnSegment, Method, ScanStats, knn_with_stats};

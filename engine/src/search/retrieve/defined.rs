@@ -1,14 +1,14 @@
 //! The chunks that define the name that a query asks for, by the symbols of the file.
 
+use kb_types::NamePattern;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::sources::{ChunkAddress, Sources};
-use crate::types::NamePattern;
 
 /// Most chunks with definitions of the name that come first. As many as texts are read of them.
 pub(crate) const LIMIT: usize = 64;

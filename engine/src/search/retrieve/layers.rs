@@ -6,9 +6,9 @@
 //! one layer, and later pages reach every chunk that matches. Other orders than by
 //! score are those of [`super::sorted`].
 
+use kb_types::error::Result;
 use rustc_hash::FxHashSet;
 
-use crate::error::Result;
 use crate::search::calibration::Calibration;
 use crate::search::fuse::passages::{self, Passage, SeenDocuments};
 use crate::search::fuse::score::Scored;

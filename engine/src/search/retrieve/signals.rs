@@ -1,6 +1,7 @@
 //! Candidates -> the signals that their scores and the verdict rest on.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::keyword::QueryTerm;
 use crate::search::plan::Plan;
 use crate::search::relevance::RelevanceSignals;

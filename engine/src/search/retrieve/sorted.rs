@@ -7,7 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::keyword::QueryTerm;
 use crate::search::calibration::Calibration;
 use crate::search::filter::rows;

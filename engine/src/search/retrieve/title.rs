@@ -7,15 +7,15 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::DocumentId;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::DirectoryEntry;
-use crate::error::Result;
 use crate::search::filter::rows::DOCUMENTS_PER_TICK;
 use crate::search::sources::Source;
 use crate::store::handles;
-use crate::types::DocumentId;
 
 /// Grades of a token that is a word, a prefix of one, or inside one. They are so far apart that a word
 /// in the least field outweighs a prefix in the best, and so on.

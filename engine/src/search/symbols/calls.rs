@@ -140,9 +140,10 @@ mod tests {
 mod as_grammars_tell {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use kb_extract::syntax::{SyntaxOptions, SyntaxParser};
+    use kb_types::file_types::canonical_language;
+
     use super::*;
-    use crate::file_types::canonical_language;
-    use crate::syntax::{SyntaxOptions, SyntaxParser};
 
     #[test]
     fn calls_are_those_of_the_syntax_tree() {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::error::Result;
+use kb_types::{DocumentId, Span};
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::sources::Sources;
 use crate::store::documents::DocumentRecord;
-use crate::types::{DocumentId, Span};
 
 /// Leaves the rows that may have the name of a symbol that is wanted.
 pub(super) fn keep_rows(

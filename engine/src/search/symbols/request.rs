@@ -1,11 +1,12 @@
 //! [`SymbolsRequest`]: which symbols are wanted.
 
-use crate::error::{Error, Result};
+use kb_types::SymbolKind;
+use kb_types::error::{Error, Result};
+
 use crate::paging::PageOptions;
 use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filters::Filters;
 use crate::search::request::K_LIMIT;
-use crate::types::SymbolKind;
 
 /// How wanted symbols are related to those of a name. Names are all that is compared: another function of the same
 /// name counts as well, and what is called by another name does not.

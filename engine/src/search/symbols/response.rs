@@ -1,7 +1,8 @@
 //! What a request for symbols returns.
 
+use kb_types::{Lines, SymbolKind};
+
 use crate::paging::Paged;
-use crate::types::{Lines, SymbolKind};
 
 /// A symbol of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]

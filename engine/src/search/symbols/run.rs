@@ -1,6 +1,9 @@
 //! Request -> rows -> symbols -> one page.
 
-use crate::error::Result;
+use kb_types::error::Result;
+use kb_types::syntax::nesting::{SymbolList as _, hierarchy};
+use kb_types::syntax::signature;
+
 use crate::paging::{Budget, CursorScope};
 use crate::search::filter::rows::live_rows_of;
 use crate::search::filter::symbol_name::SymbolName;
@@ -16,8 +19,6 @@ use crate::search::symbols::uses::{
 };
 use crate::store::handles;
 use crate::store::symbols::StoredSymbols;
-use crate::types::syntax::nesting::{SymbolList as _, hierarchy};
-use crate::types::syntax::signature;
 
 /// Bytes that the numbers and field names of a symbol count as in a token budget.
 const SYMBOL_OVERHEAD_BYTES: u64 = 100;

@@ -1,11 +1,11 @@
 //! That the index of symbols gives what a look at every program gives.
 
+use kb_extract::syntax::{SyntaxOptions, SyntaxParser};
+use kb_types::SymbolKind;
 use proptest::prelude::*;
 
 use crate::kb::{Kb, KbWriter};
 use crate::search::{Filters, SymbolsRequest};
-use crate::syntax::{SyntaxOptions, SyntaxParser};
-use crate::types::SymbolKind;
 
 /// Names that differ in case, share beginnings, or are parts of others.
 const NAMES: [&str; 7] = [

@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
+use kb_types::error::Result;
+use kb_types::syntax::nesting::innermost;
+use kb_types::syntax::{SymbolRef, SymbolSpans};
+use kb_types::{Symbol, line_ends};
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::index::keyword::{Analyser, SymbolTerm, searched_names};
 use crate::search::filter::rows::live_rows_of;
 use crate::search::filter::symbol_name::SymbolName;
@@ -14,9 +17,6 @@ use crate::search::sources::Sources;
 use crate::search::symbols::calls::is_called;
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::store::symbols::StoredSymbols;
-use crate::types::syntax::nesting::innermost;
-use crate::types::syntax::{SymbolRef, SymbolSpans};
-use crate::types::{Symbol, line_ends};
 
 /// Bytes of text that are read at most to find who uses a name.
 const MAX_READ_BYTES: u64 = 256 << 20;

@@ -11,11 +11,12 @@
 //! end of the row before in its document, `gap` lines from the last line of that; the first of a document begins
 //! at byte 0, `gap` lines from line 0. Gaps are taken modulo 2^32.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Lines};
+
 use crate::container::codec::{array_at, u32_at, u64_at};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::store::chunks::row::ChunkRow;
-use crate::types::{DocumentId, Lines};
 
 /// Rows of a block but the last one, which may have fewer: one bit each in the u64 of a head.
 pub const BLOCK_ROWS: u32 = 64;

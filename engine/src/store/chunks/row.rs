@@ -1,6 +1,6 @@
 //! What a row of chunks says.
 
-use crate::types::{DocumentId, Lines};
+use kb_types::{DocumentId, Lines};
 
 /// A chunk without the byte at which it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

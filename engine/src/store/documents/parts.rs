@@ -1,14 +1,14 @@
 //! Pages, sheets or slides of a document: table `parts`.
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{MAX_SEQUENCE_BYTES, decode_record, encode_record};
 use crate::container::{Key, MAX_VALUE_BYTES, Snapshot, Table};
-use crate::error::{Error, Result};
 use crate::store::tables;
-use crate::types::{DocumentId, Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
 
 const PARTS_VERSION: u8 = 1;
 
@@ -220,7 +220,7 @@ impl PartsTable {
             return Ok(Vec::new());
         };
         let parts = decode(&row)?;
-        match crate::types::part::fault(&parts, text_bytes) {
+        match kb_types::part::fault(&parts, text_bytes) {
             Some(fault) => Err(Error::damaged(format!("document {}: {fault}", id.0))),
             None => Ok(parts),
         }

@@ -3,11 +3,11 @@
 //! Of most documents the title is the name of the file, the text is the original byte for byte, and the
 //! language is called as the file type is.
 
+use kb_types::error::{Error, Result};
+use kb_types::{Class, SegmentId, hex};
 use wincode::{SchemaRead, SchemaWrite};
 
 use crate::container::codec::{decode_record, encode_record};
-use crate::error::{Error, Result};
-use crate::types::{Class, SegmentId, hex};
 
 const DOCUMENT_VERSION: u8 = 2;
 

@@ -16,6 +16,9 @@ mod stored;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::nesting;
+use kb_types::{DocumentId, Span, Symbol};
 #[cfg(feature = "ingest")]
 use zstd::bulk::Compressor;
 
@@ -23,13 +26,10 @@ use zstd::bulk::Compressor;
 use crate::container::Transaction;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot, Table};
-use crate::error::{Error, Result};
 use crate::store::documents::symbols::fields::damaged;
 use crate::store::documents::symbols::groups::{Group, Head, List};
 use crate::store::documents::symbols::record::Row;
 use crate::store::tables;
-use crate::types::syntax::nesting;
-use crate::types::{DocumentId, Span, Symbol};
 
 pub use excerpt::Excerpt;
 #[cfg(test)]

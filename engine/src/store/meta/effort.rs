@@ -1,13 +1,13 @@
 //! Row `effort` of table `kb`: how much a vector search reads, so that it finds what was asked for; and the same of a
 //! column of vectors of another model, in its row of table `vectors`.
 
+use kb_types::error::{Error, Result};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
 use crate::store::tables;
 
 const EFFORT_VERSION: u8 = 3;

@@ -1,12 +1,12 @@
 //! Which files of roots index runs take: row `selection` of table `kb`.
 
+use kb_types::error::Result;
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::{Key, Snapshot};
-use crate::error::Result;
 use crate::store::tables;
 
 const SELECTION_VERSION: u8 = 1;

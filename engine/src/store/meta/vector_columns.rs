@@ -4,16 +4,17 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
+use kb_types::{BUILT_IN_VECTORS, VECTOR_DIM_LIMIT};
 use wincode::{SchemaRead, SchemaWrite};
 
 #[cfg(feature = "ingest")]
 use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record, u64_at};
 use crate::container::{Key, Snapshot};
-use crate::error::{Error, Result};
+use crate::metric::Metric;
 use crate::store::effort::ColumnEffortRecord;
 use crate::store::tables;
-use crate::types::{BUILT_IN_VECTORS, Metric, VECTOR_DIM_LIMIT};
 
 const COLUMN_VERSION: u8 = 1;
 /// Version of a column of which it was measured how much searches of its inverted lists are to read.

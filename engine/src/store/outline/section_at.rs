@@ -1,9 +1,10 @@
 //! Which section a byte lies in, and what it is called.
 
+use kb_types::Span;
+use kb_types::sections::{SECTION_SEPARATOR, number_of, numbers_in};
+
 use crate::store::outline::stored::StoredOutline;
 use crate::store::symbols::Excerpt;
-use crate::types::Span;
-use crate::types::sections::{SECTION_SEPARATOR, number_of, numbers_in};
 
 /// The innermost section that a byte of a document lies in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The titles above each place of a text that is read from its start to its end.
 
-use crate::types::Heading;
+use kb_types::Heading;
 
 /// Follows the headings of a document from its start to its end.
 #[derive(Debug)]

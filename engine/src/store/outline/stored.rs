@@ -1,10 +1,11 @@
 //! The headings of one document as they are read: places and numbers of all, and titles on demand.
 
+use kb_types::Span;
+use kb_types::sections::OpenSections;
+use kb_types::syntax::label;
+use kb_types::syntax::nesting::{SymbolList, level_below};
+
 use crate::store::symbols::{Excerpt, StoredSymbols};
-use crate::types::Span;
-use crate::types::sections::OpenSections;
-use crate::types::syntax::label;
-use crate::types::syntax::nesting::{SymbolList, level_below};
 
 /// The headings of one document, in reading order; of a long program perhaps only those around a place.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Rows of outlines; sections of texts and programs.
 
+use kb_types::sections::SECTION_SEPARATOR;
+use kb_types::{Lines, Span, Symbol, SymbolKind};
 use proptest::prelude::*;
 
 use super::*;
 use crate::store::symbols::{excerpts_of, stored_in_each_version};
-use crate::types::sections::SECTION_SEPARATOR;
-use crate::types::{Lines, Span, Symbol, SymbolKind};
 
 mod against_headings;
 

@@ -1,3 +1,5 @@
+use kb_types::SegmentId;
+
 use super::*;
 use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
 use crate::container::layout::extent::segment_table_name;
@@ -7,7 +9,6 @@ use crate::container::read::segment_extents::SegmentExtents;
 use crate::container::testing::fixture::{Numbers, build, dump, fill, identity, temp_path};
 use crate::container::write::disk;
 use crate::container::write::writer::ContainerWriter;
-use crate::types::SegmentId;
 
 fn sample(seed: u64) -> (Vec<u8>, Vec<u8>) {
     let (_folder, path) = temp_path();

@@ -4,12 +4,13 @@
 use std::fs::{File, Metadata};
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::commit_slot::{CommitSlot, REDB_MAGIC};
 use crate::container::layout::signature::{BLOCK, HEADER_KEY, HEADER_TABLE, Signature};
 use crate::container::layout::table::Key;
 use crate::container::read::map::Map;
 use crate::container::read::snapshot::Snapshot;
-use crate::error::{Error, Result};
 
 /// # Errors
 /// [`Error::NotAKb`] when there is something at `path` that is no .kb; [`Error::NotReplaceable`] when

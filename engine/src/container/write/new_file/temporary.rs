@@ -9,6 +9,8 @@ use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use kb_types::error::{Error, Result};
+
 use crate::container::layout::signature::{BLOCK, MAGIC};
 use crate::container::layout::writer_record::{WRITER_MAGIC, WRITER_RECORD};
 use crate::container::read::byte_lock::{ByteLock, WRITER_BYTE};
@@ -23,7 +25,6 @@ use crate::container::write::lock::{LockTimeout, MAX_REOPENS, lock_file, replace
 use crate::container::write::new_file::access;
 use crate::container::write::new_file::access::Access;
 use crate::container::write::new_file::replaceable::check_replaceable;
-use crate::error::{Error, Result};
 
 /// Links that lead to links before nothing is believed to be at their end, as on Linux.
 const MAX_LINKS: usize = 40;

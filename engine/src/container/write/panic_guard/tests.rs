@@ -2,6 +2,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
+use kb_types::SegmentId;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::*;
@@ -15,7 +16,6 @@ use crate::container::testing::fixture::{
     Numbers, build, fill, identity, temp_path_in_memory, write_segment,
 };
 use crate::container::write::writer::ContainerWriter;
-use crate::types::SegmentId;
 
 #[test]
 fn a_panic_becomes_damage_and_nothing_may_be_written_after_it() {

@@ -1,6 +1,8 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use kb_types::SegmentId;
+
 use super::*;
 use crate::container::layout::codec::{decode_record, encode_record, u64_at};
 use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
@@ -12,7 +14,6 @@ use crate::container::read::snapshot::Snapshot;
 use crate::container::testing::fixture::{build, fill, identity, temp_path};
 use crate::container::write::transaction::Transaction;
 use crate::container::write::writer::ContainerWriter;
-use crate::types::SegmentId;
 
 #[test]
 fn pinned_commits_stay_readable_while_the_writer_goes_on() {

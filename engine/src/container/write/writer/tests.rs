@@ -1,6 +1,8 @@
 use std::fs;
 use std::time::Duration;
 
+use kb_types::SegmentId;
+
 use super::*;
 use crate::container::layout::extent::segment_table_name;
 use crate::container::layout::table::KeyKind;
@@ -8,7 +10,6 @@ use crate::container::layout::writer_record::{NO_WRITER, WRITER_RECORD};
 use crate::container::testing::fixture::{
     Numbers, build, dump, fill, identity, names, temp_path, value,
 };
-use crate::types::SegmentId;
 
 #[test]
 fn a_new_file_appears_whole_or_not_at_all() {

@@ -1,12 +1,12 @@
 //! Rows of sheets.
 
+use kb_types::CellRange;
+use kb_types::cell_text::{Cell, CellValue};
+use kb_types::error::{Error, Result};
 use proptest::prelude::*;
 
 use super::{Kb, add_sheet, all, document, file, text, workbook};
-use crate::cell_text::{Cell, CellValue};
 use crate::content::{SheetData, SheetRow};
-use crate::error::{Error, Result};
-use crate::types::CellRange;
 
 fn rows_of(data: &SheetData) -> Vec<(u32, Vec<&str>)> {
     let shown = |row: &'_ SheetRow| {

@@ -25,11 +25,12 @@
 //! The entries at the head of a part let a reader skip blocks by row and by impact without decoding
 //! them (block-max indexes: Ding and Suel 2011).
 
+use kb_types::error::{Error, Result};
+
 use super::encoding::{
     BLOCK_POSTINGS, Block, MAX_NUMBER, MAX_WIDTH, best_width, pack, put_varint, take_array,
     take_varint, unpack,
 };
-use crate::error::{Error, Result};
 
 /// Blocks of a part. Even at full width a part stays below 600 KB, so it fits one extent.
 pub(crate) const PART_BLOCKS: usize = 512;

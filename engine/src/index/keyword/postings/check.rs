@@ -1,12 +1,12 @@
 //! Checks a keyword index for contradictions, for `kb verify --deep`.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use super::block::PART_BLOCKS;
 use super::encoding::MAX_NUMBER;
 use super::list::{Postings, PostingsKind};
 use super::reader::Reader;
-use crate::error::{Error, Result};
 use crate::index::keyword::analysis::symbol_terms::{DefinitionSum, SymbolTerm};
 use crate::index::keyword::bm25::impact;
 

@@ -1,11 +1,12 @@
 //! Iterates over the postings of one term in ascending rows, skipping blocks without decoding them.
 
+use kb_types::error::{Error, Result};
+
 use super::block::{PackedFrequencies, read_rows, take_posting};
 use super::encoding::{BLOCK_POSTINGS, Block};
 use super::list::{Postings, PostingsKind};
 use super::skip_reader::{BlockForm, BlockPosition, SkipReader, beyond};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// A position in the postings of one term.
 #[derive(Debug, Clone)]

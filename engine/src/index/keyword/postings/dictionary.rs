@@ -19,12 +19,13 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use super::encoding::{MAX_NUMBER, put_varint, take_bytes, take_varint};
 use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSink};
-use crate::error::{Error, Result};
 use crate::index::keyword::analysis::tokenizer::MAX_TERM_BYTES;
 use crate::index::keyword::record::{COLUMN_ORDER, DICTIONARY, DictionaryPart};
-use crate::types::SegmentId;
 
 /// Terms of a block.
 pub(crate) const BLOCK_TERMS: usize = 32;

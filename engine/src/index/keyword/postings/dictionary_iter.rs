@@ -1,9 +1,10 @@
 //! Iterates over all terms of a dictionary in ascending order and checks every byte.
 
+use kb_types::error::{Error, Result};
+
 use super::dictionary::{BLOCK_TERMS, TermInfo, take_suffix, take_term_info};
 use super::encoding::{take_bytes, take_varint};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::index::keyword::record::{DictionaryPart, KeywordRecord};
 
 /// An iterator over the terms of a dictionary.

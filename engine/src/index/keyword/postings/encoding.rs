@@ -6,7 +6,7 @@
 //! and the rest apart, as in PForDelta (Zukowski et al. 2006, "Super-Scalar RAM-CPU Cache
 //! Compression").
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
 
 /// Postings of a packed block.
 pub(crate) const BLOCK_POSTINGS: usize = 128;

@@ -1,8 +1,9 @@
 //! Field norms: the length in terms of every chunk, which BM25 normalises by. They are exact,
 //! unlike the one-byte norms of Lucene.
 
+use kb_types::error::{Error, Result};
+
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// Looks up lengths. It keeps the extent it read last, so ascending rows are fastest.
 #[derive(Debug, Clone, Copy)]

@@ -4,6 +4,9 @@
 //! written. The result is byte for byte that of a writer that got the kept chunks in their new
 //! order.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use super::cursor::Cursor;
 use super::dictionary::TermInfo;
 use super::dictionary_iter::DictionaryIter;
@@ -11,9 +14,7 @@ use super::fieldnorms::FieldNorms;
 use super::reader::Reader;
 use super::serializer::InvertedIndexSerializer;
 use crate::container::column::ExtentSink;
-use crate::error::{Error, Result};
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
-use crate::types::SegmentId;
 
 /// The new row of a row that is dropped.
 pub const DROPPED: u32 = u32::MAX;

@@ -1,8 +1,9 @@
 //! Postings lists of a segment that is being written: compressed, in growing slices of one arena
 //! (byte slices as in Lucene's `ByteBlockPool`).
 
+use kb_types::error::Result;
+
 use super::block::{put_posting, take_posting};
-use crate::error::Result;
 
 /// Bytes of an arena page. Slices never cross a page.
 const PAGE_BYTES: usize = 1 << 20;

@@ -1,5 +1,7 @@
 //! The keyword index of one segment, read from its columns.
 
+use kb_types::error::{Error, Result};
+
 use super::block::PART_BLOCKS;
 use super::cursor::Cursor;
 use super::dictionary::{TermInfo, find};
@@ -8,7 +10,6 @@ use super::encoding::{BLOCK_POSTINGS, take_bytes, take_varint};
 use super::fieldnorms::FieldNormReader;
 use super::list::{Postings, PostingsKind};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::index::keyword::bm25::Statistics;
 use crate::index::keyword::record::{DictionaryPart, FORMAT_VERSION, KeywordRecord, MAX_ROWS};
 

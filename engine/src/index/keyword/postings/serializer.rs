@@ -1,17 +1,18 @@
 //! Writes terms and their postings to the three columns: for the writer, from documents, and for
 //! the merge, from other segments.
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use super::block::{ENTRY_BYTES, PART_BLOCKS, encode_impact, put_block, put_posting};
 use super::dictionary::{DictionaryWriter, TermInfo};
 use super::encoding::{BLOCK_POSTINGS, Block, put_varint};
 use super::fieldnorms::FieldNorms;
 use crate::container::column::{ColumnRecord, ColumnWriter, ExtentSink};
-use crate::error::Result;
 use crate::index::keyword::bm25::{Statistics, impact};
 use crate::index::keyword::record::{
     COLUMN_ORDER, FORMAT_VERSION, KeywordRecord, LENGTHS, POSTINGS,
 };
-use crate::types::SegmentId;
 
 /// Writes the keyword index of a segment; terms come in ascending order.
 pub(crate) struct InvertedIndexSerializer<'a> {

@@ -1,11 +1,12 @@
 //! Iterates over the block entries of a postings list without decoding the blocks: what Lucene and
 //! tantivy call skip data.
 
+use kb_types::error::{Error, Result};
+
 use super::block::{BlockShape, ENTRY_BYTES, PART_BLOCKS, decode_impact};
 use super::encoding::{BLOCK_POSTINGS, take_bytes};
 use super::list::{Postings, PostingsKind};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 
 /// Reads the entry of one block of a list after the other.
 #[derive(Debug, Clone, Copy)]

@@ -1,15 +1,16 @@
 //! Builds the keyword index of a segment from counted documents.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use super::encoding::MAX_NUMBER;
 use super::fieldnorms::FieldNorms;
 use super::postings_builder::{Arena, PostingsBuilder};
 use super::serializer::InvertedIndexSerializer;
 use crate::container::column::ExtentSink;
-use crate::error::{Error, Result};
 use crate::index::keyword::analysis::document_terms::DocumentTerms;
 use crate::index::keyword::analysis::interner::Interner;
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
-use crate::types::SegmentId;
 
 /// Collects the chunks of one segment and writes their keyword index.
 ///

@@ -9,9 +9,9 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::Result;
 use rustc_hash::FxHashMap;
 
-use crate::error::Result;
 use crate::index::keyword::analysis::script_class::FIRST_BIGRAM_CHARACTER;
 use crate::index::keyword::postings::dictionary::for_each_from;
 use crate::index::keyword::postings::reader::Reader;

@@ -1,11 +1,11 @@
 //! Deleted rows: they are no results, and the statistics do not count them.
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
+use crate::bitset::BitSet;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
-use crate::types::bitset::BitSet;
 
 /// Seeking a row costs about as much as reading this many postings in order.
 const SEEK_COST: u64 = 32;

@@ -1,18 +1,18 @@
 //! A query over the keyword indexes of several segments: weights its terms and scores rows.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use super::character_rows::{CHARACTERS_LIMIT, CharacterRows};
 use super::deletes::{DeletedRows, allowed};
 use super::term_scorer::{TermScorer, TermScorers};
 use super::top_k;
-use crate::error::{Error, Result};
+use crate::bitset::BitSet;
 use crate::index::keyword::analysis::script_class::single_character;
 use crate::index::keyword::analysis::tokenizer::Analyser;
 use crate::index::keyword::bm25::{Bm25Weight, Statistics, Units};
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
-use crate::types::bitset::BitSet;
 
 /// A term of a query.
 #[derive(Debug, Clone, PartialEq)]

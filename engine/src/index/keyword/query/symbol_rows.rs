@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::NamePattern;
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::error::Result;
 use crate::index::keyword::analysis::symbol_terms::SymbolTerm;
 use crate::index::keyword::postings::dictionary::{TermInfo, for_each_from};
 use crate::index::keyword::postings::reader::Reader;
-use crate::types::NamePattern;
 
 impl Reader<'_> {
     /// The rows with a symbol term whose name matches, deleted rows included: those in which the name of such a symbol

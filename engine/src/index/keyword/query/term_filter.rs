@@ -1,8 +1,8 @@
 //! The rows that have a term, for filters that need no scores.
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::error::{Error, Result};
 use crate::index::keyword::analysis::script_class::single_character;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;

@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::error::Result;
+
 use super::kernels;
-use crate::error::Result;
+use crate::bitset::BitSet;
 use crate::index::keyword::bm25::Bm25Weight;
 use crate::index::keyword::postings::cursor::Cursor;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 use crate::index::keyword::postings::fieldnorms::FieldNormReader;
 use crate::index::keyword::postings::skip_reader::{BlockPosition, SkipReader};
-use crate::types::bitset::BitSet;
 
 /// One term of a query in one segment.
 #[derive(Debug)]

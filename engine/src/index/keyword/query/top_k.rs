@@ -14,11 +14,12 @@ use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use kb_types::error::Result;
+
 use super::kernels;
 use super::term_scorer::{TermScorer, TermScorers};
-use crate::error::Result;
+use crate::bitset::BitSet;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
-use crate::types::bitset::BitSet;
 
 /// Rows of a window: its sums take 64 KB, which a usual L2 cache has. Entering a window costs as much as adding up some
 /// thousand rows, so windows of a quarter of that, whose sums the L1 cache has, take a third more time where there are a

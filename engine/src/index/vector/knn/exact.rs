@@ -1,12 +1,13 @@
 //! The exact scan: the product of the query with every row that may answer.
 
+use kb_types::error::Result;
+
 use super::runs::Window;
 use super::segments::{Kept, Neighbor, Segments, keep};
 use super::top_k::TopK;
-use crate::error::Result;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, LANES, Lanes};
 use crate::index::vector::query::Query;
-use crate::types::Metric;
+use crate::metric::Metric;
 
 /// The `k` nearest rows of all segments.
 pub(super) fn scan(segments: &Segments<'_>, query: &Query, k: usize) -> Result<Vec<Neighbor>> {

@@ -1,9 +1,10 @@
 //! Candidates of the segments that have inverted lists.
 
+use kb_types::error::{Error, Result};
+
 use super::candidates::{Candidate, Candidates};
 use super::effort::Effort;
 use super::segments::{Segments, ones};
-use crate::error::{Error, Result};
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::lists::block::StoredBlock;
 use crate::index::vector::lists::probe::{EstimateScale, LEVELS, Probes, probes};

@@ -11,13 +11,14 @@
 //! together. So the answer depends on the rows alone, not on how they are split into segments, as long
 //! as these have no inverted lists, which each has for itself.
 
+use kb_types::error::Result;
+
 use super::candidates::{Candidate, Candidates};
 use super::effort::{Effort, MIN_CANDIDATES, oversample};
 use super::exact;
 use super::lists;
 use super::segments::{Neighbor, Segments, keep};
 use super::top_k::TopK;
-use crate::error::Result;
 use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::lists::probe::WHOLE_REACH;

@@ -1,8 +1,9 @@
 //! Reads the rows of one segment that may answer, neighbours together: documents are neighbours, so a filter that knows
 //! nothing of rows lets through some beside each other.
 
+use kb_types::error::Result;
+
 use super::top_k::TopK;
-use crate::error::Result;
 use crate::index::vector::cursor::Cursor;
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::kernels::prefetch::prefetch;

@@ -1,13 +1,14 @@
 //! The entry points: which scan to run, over which segments.
 
+use kb_types::error::Result;
+
 use super::effort::{Effort, oversample};
 use super::exact;
 use super::rescoring;
 use super::segments::{KnnSegment, Neighbor, Segments};
-use crate::error::Result;
 use crate::index::vector::kernels::layout::LANES;
 use crate::index::vector::query::Query;
-use crate::types::Metric;
+use crate::metric::Metric;
 
 /// How the nearest rows are found.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use super::top_k::TopK;
-use crate::error::{Error, Result};
 use crate::index::vector::query::Query;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::row_filter::RowFilter;

@@ -1,11 +1,12 @@
 //! Inverted lists compared with the rows that they are of.
 
+use kb_types::error::{Error, Result};
+
 use super::block::{ListBlock, StoredBlock};
 use super::centroids::Centroids;
 use super::layout::list_block_bytes;
 use super::present::PresentRows;
 use super::reader::ListsReader;
-use crate::error::{Error, Result};
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::record::stride;
 

@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
+use kb_types::error::Result;
+
 use super::layout::List;
 use super::reader::ListsReader;
 use super::residual::FACTOR_STEPS;
-use crate::error::Result;
 use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::{Estimate, LANES, Lanes};
 use crate::index::vector::query::Query;

@@ -1,8 +1,9 @@
 //! Inverted lists of one segment, read from their columns.
 
+use kb_types::error::{Error, Result};
+
 use super::layout::{CENTROIDS_LIMIT, LIST_BYTES, List, list_block_bytes};
 use crate::container::column::ColumnView;
-use crate::error::{Error, Result};
 use crate::index::vector::cursor::Cursor;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, LANES};
 use crate::index::vector::quantise::as_signed;

@@ -1,7 +1,8 @@
 //! Rows from all over some segments.
 
+use kb_types::error::Result;
+
 use super::present::PresentRows;
-use crate::error::Result;
 use crate::index::vector::record::stride;
 
 /// Every n-th row with a vector of the segments, about `wanted` of them, as signed bytes. The same rows each time.

@@ -11,10 +11,11 @@
 
 use std::collections::VecDeque;
 
+use kb_types::error::{Error, Result};
+
 use super::block::StoredBlock;
 use super::probe::{EstimateScale, Probe, Probes};
 use super::reader::ListsReader;
-use crate::error::{Error, Result};
 use crate::index::vector::cursor::Cursor;
 use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, Estimate};

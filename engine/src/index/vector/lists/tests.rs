@@ -1,5 +1,6 @@
 //! Segments with inverted lists: what is found, and each lie about them.
 
+use kb_types::SegmentId;
 use roaring::RoaringBitmap;
 
 use super::block::{ListBlock, StoredBlock};
@@ -15,7 +16,6 @@ use crate::index::vector::{
     CODEC_I4, CODEC_I8, Effort, KnnSegment, Method, Neighbor, Scan, WHOLE_REACH, knn, knn_batch,
     knn_with_stats,
 };
-use crate::types::SegmentId;
 
 const DIM: usize = 60;
 

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::panic::resume_unwind;
 use std::thread;
 
+use kb_types::error::Result;
+
 use super::centroids::Centroids;
 use super::layout::CENTROIDS_LIMIT;
-use crate::error::Result;
 use crate::index::vector::kernels::layout::LANES;
 
 /// Sampled rows for each centroid, at most; FAISS warns of fewer than 39.

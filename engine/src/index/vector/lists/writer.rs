@@ -1,5 +1,8 @@
 //! Writes the inverted lists of a segment whose rows are written.
 
+use kb_types::SegmentId;
+use kb_types::error::Result;
+
 use super::block::ListBlock;
 use super::centroids::Centroids;
 use super::layout::{CENTROIDS, LIST_BLOCKS, LIST_BYTES, LISTS, List, list_block_bytes};
@@ -7,8 +10,6 @@ use super::present::PresentRows;
 use crate::container::column::{
     ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
-use crate::error::Result;
-use crate::types::SegmentId;
 
 /// Rows that are assigned in one go.
 const PIECE_ROWS: usize = 1 << 15;

@@ -1,10 +1,12 @@
+use kb_extract::extract;
+use kb_types::{Part, PartContent, Slide};
 use proptest::prelude::*;
 use unicode_segmentation::GraphemeCursor;
 
 use super::*;
-use crate::ingest::extract::extract;
-use crate::types::{Part, PartContent, Slide};
 
+#[cfg(unix)]
+mod growth;
 mod programs;
 mod unparsed;
 
@@ -125,7 +127,7 @@ fn a_symbol_that_fits_is_one_chunk_with_its_comment() {
         assert!(piece.starts_with("/// Item"), "{piece}");
     }
     let mut by_lines = document;
-    by_lines.syntax = crate::types::Syntax::default();
+    by_lines.syntax = kb_types::Syntax::default();
     let cut_inside = |piece: &&str| !piece.starts_with("/// Item");
     assert!(checked(&by_lines).iter().any(cut_inside));
 }
@@ -335,7 +337,7 @@ proptest! {
         if is_open && document.parts.last().is_some_and(|part| (part.start as usize) < document.text.len() - 1) {
             document.text.pop();
         }
-        prop_assert_eq!(crate::types::part::fault_in(&document.parts, &document.text), None);
+        prop_assert_eq!(kb_types::part::fault_in(&document.parts, &document.text), None);
         checked(&document);
         let starts: Vec<u32> = chunk(&document).iter().map(|chunk| chunk.span.start).collect();
         for part in &document.parts {

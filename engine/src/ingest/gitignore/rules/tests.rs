@@ -238,7 +238,7 @@ fn what_a_match_costs() {
 
 #[test]
 fn ignore_files_and_paths_are_read_in_linear_time() {
-    use crate::ingest::growth::{timed, too_fast};
+    use kb_types::growth::{timed, too_fast};
 
     const LINES: [&str; 18] = [
         "word\n",

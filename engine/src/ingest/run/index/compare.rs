@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::Container;
 use crate::embed;
-use crate::error::{Error, Result};
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
 use crate::ingest::options::IndexOptions;

@@ -2,15 +2,17 @@
 
 use std::path::PathBuf;
 
+use kb_extract::readers;
+use kb_extract::secrets;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::{Container, SlotIdentity, Snapshot, Transaction};
 use crate::embed;
-use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::{Candidate, Change, Sides, StoredDocument};
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::Survey;
 use crate::ingest::clock::now_ms;
-use crate::ingest::extract::readers;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome, Preparation};
 use crate::ingest::report::{Report, Skipped};
@@ -21,7 +23,6 @@ use crate::ingest::roots::table::{IsPathPrefix, Resolved};
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::{preserved, samples};
-use crate::ingest::secrets;
 use crate::ingest::walk::globs::Globs;
 use crate::progress::Reporter;
 use crate::store::meta::selection::RootSelection;

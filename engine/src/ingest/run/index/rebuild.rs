@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use kb_extract::tags;
+use kb_types::DocumentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::{Catalog, CatalogCache};
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
 use crate::embed;
-use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::{BUFFER_LIMIT_BYTES, Survey};
@@ -33,11 +36,9 @@ use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::run::vector_index::recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
-use crate::ingest::tags;
 use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Meta, Settings};
 use crate::store::skipped;
-use crate::types::DocumentId;
 
 impl Session {
     /// Builds a new file, which takes the place of an old one.

@@ -1,6 +1,7 @@
 //! What an index run did so far: progress for whoever waits, and the report at its end.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::ingest::changes::comparison::{Candidate, Tally};
 use crate::ingest::changes::survey::Survey;
 use crate::ingest::prepare::pipeline::{Input, Outcome};

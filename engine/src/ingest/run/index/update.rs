@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::{Container, Transaction, watched};
-use crate::error::{Error, Result};
 use crate::ingest::changes::comparison::Candidate;
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::clock::now_ms;

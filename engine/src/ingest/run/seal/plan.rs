@@ -1,12 +1,13 @@
 //! Which documents go into which segment of a sealed file.
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::BoundSegment;
-use crate::error::{Error, Result};
 use crate::ingest::run::even_sample::{EvenSample, evenly_spaced};
 use crate::store::block_writer::TextSample;
 use crate::store::dictionary::SAMPLE_BYTES;
 use crate::store::documents::DocumentRecord;
-use crate::types::SegmentId;
 
 /// Chunks of which the dictionary of a segment is made at most: enough for a sample of 2 MB.
 const SAMPLE_ROWS: usize = 1 << 12;

@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use kb_types::error::{Error, Result};
+use kb_types::hex;
+
 use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, watched};
-use crate::error::{Error, Result};
 use crate::ingest::run::index::has_retired_model;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
@@ -14,7 +16,6 @@ use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::run::vector_index::recall;
 use crate::progress::Reporter;
 use crate::store::effort::EffortRecord;
-use crate::types::hex;
 
 impl Session {
     /// A new file that will be at `target`.

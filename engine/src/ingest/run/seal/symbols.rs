@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::Result;
 use crate::ingest::run::even_sample::EvenSample;
 use crate::store::{dictionary, symbols};
 

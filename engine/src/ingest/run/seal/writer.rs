@@ -2,11 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use kb_types::error::{Error, Result};
+use kb_types::{DocumentId, Heading, Part, Symbol};
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::check::content_root::content_root;
 use crate::container::{Snapshot, Transaction};
 use crate::embed;
-use crate::error::{Error, Result};
 use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
@@ -22,7 +24,6 @@ use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
 use crate::store::symbols::SymbolsWriter;
 use crate::store::vector_columns::{NumberedColumn, VectorColumns};
 use crate::store::{documents, outline, parts};
-use crate::types::{DocumentId, Heading, Part, Symbol};
 
 /// What is read and written while a file is sealed.
 struct Sealing<'s, 'b> {

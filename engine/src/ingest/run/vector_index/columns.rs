@@ -3,21 +3,21 @@
 
 use std::collections::BTreeSet;
 
+use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
 use crate::catalog::{BoundSegment, BoundVectors, Catalog, CatalogCache, Segment};
 use crate::container::{Container, ContainerWriter, Snapshot, watched};
-use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, knn_batch};
 use crate::ingest::run::vector_index::recall::{found_share, rows_read};
 use crate::ingest::run::vector_index::tries::{AIMED, EFFORTS, least_effort};
 use crate::ingest::run::vector_index::truth::NEAREST;
+use crate::metric::Metric;
 use crate::progress::Reporter;
 use crate::store::effort::ColumnEffortRecord;
 use crate::store::vector_columns::NumberedColumn;
-use crate::types::Metric;
 
 /// Rows that are asked for, at most and at least.
 const QUESTIONS: (u64, u64) = (128, 32);

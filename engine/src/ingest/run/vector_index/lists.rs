@@ -3,10 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use kb_types::SegmentId;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::{BoundSegment, Catalog, CatalogCache, Segment};
 use crate::container::column::ColumnRecord;
 use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
-use crate::error::{Error, Result};
 use crate::index::vector::lists::centroids::Centroids;
 use crate::index::vector::lists::present::PresentRows;
 use crate::index::vector::lists::sample::sample;
@@ -14,11 +16,11 @@ use crate::index::vector::lists::train::{sample_rows, train, wanted_centroids};
 use crate::index::vector::lists::writer;
 use crate::index::vector::{CODES, VectorRecord, stride};
 use crate::ingest::run::vector_index::columns;
+use crate::metric::Metric;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;
-use crate::types::{Metric, SegmentId};
 
 /// Which segments get lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,11 @@
 //! What vector search in two stages finds of what an exact one finds, measured when a file is written
 //! whole, on questions drawn from the file itself.
 
+use kb_types::error::Result;
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::{Container, ContainerWriter, Snapshot};
 use crate::content::{model_of, sample_queries};
-use crate::error::Result;
 use crate::index::vector::query::Query;
 use crate::index::vector::{
     Codec, Effort, KnnSegment, MIN_CANDIDATES, Method, Neighbor, Scan, WHOLE_REACH, knn_batch,

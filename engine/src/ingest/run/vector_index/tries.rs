@@ -1,6 +1,7 @@
 //! What is tried, one after the other, until a search finds enough.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::vector::{Effort, WHOLE_REACH};
 
 /// All of it. On 999 998 chunks of programs, where comparing every row finds .981, the first six find .892, .928, .949, .964,

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use kb_types::DocumentId;
+use kb_types::error::Result;
+
 use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
-use crate::error::Result;
 use crate::index::vector::Neighbor;
 use crate::ingest::prepare::preparer::{ChunkTexts, Chunking};
 use crate::ingest::run::preserved;
-use crate::types::DocumentId;
 
 /// Recall is measured at this many nearest chunks: recall@10.
 pub(super) const NEAREST: usize = 10;

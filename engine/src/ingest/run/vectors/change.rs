@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use kb_types::error::{Error, Result};
+use kb_types::{BUILT_IN_VECTORS, SegmentId};
+
 use crate::catalog::Catalog;
 use crate::container::column::ColumnId;
 use crate::container::{Snapshot, Transaction, watched};
-use crate::error::{Error, Result};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::session::{LockedFile, Session};
@@ -14,7 +16,6 @@ use crate::store::meta::SealRecord;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::store::vector_columns::{BUILT_IN, VectorColumns};
-use crate::types::{BUILT_IN_VECTORS, SegmentId};
 
 /// What a change reads and writes.
 pub(super) struct Change<'c, 't> {

@@ -1,9 +1,10 @@
 //! Vectors of another model -> a column of the file.
 
+use kb_types::VECTOR_DIM_LIMIT;
+use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
 use crate::catalog::Segment;
-use crate::error::{Error, Result};
 use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::session::{LockedFile, Session};
@@ -19,7 +20,6 @@ use crate::store::vector_columns::{
     MODEL_LIMIT_BYTES, NUMBER_LIMIT, NumberedColumn, QuantisedRecord, VectorColumnRecord,
     VectorColumns, name_fault,
 };
-use crate::types::VECTOR_DIM_LIMIT;
 
 /// The vectors that a caller gives, one after the other.
 type Given<'g> = dyn Iterator<Item = Result<(VectorTarget, Vec<f32>)>> + 'g;

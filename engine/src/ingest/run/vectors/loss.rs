@@ -1,11 +1,12 @@
 //! What quantising loses of a column, measured on the vectors that are imported, while their numbers are known.
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::index::vector::Codec;
 use crate::index::vector::quantise::{I4_OFFSET, I4_STEP, nibble, quantise};
 use crate::index::vector::stride;
+use crate::metric::Metric;
 use crate::store::vector_columns::QuantisedRecord;
-use crate::types::Metric;
 
 /// Most memory of the vectors that are kept for this, and most of them.
 const LIMITS: (usize, usize) = (32 << 20, 16_384);

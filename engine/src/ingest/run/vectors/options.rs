@@ -1,7 +1,7 @@
 //! What is imported into a column of vectors, and what came of it.
 
 use crate::index::vector::Codec;
-use crate::types::Metric;
+use crate::metric::Metric;
 
 /// The column that [`KbWriter::import_vectors`](crate::KbWriter::import_vectors) puts vectors into.
 ///

@@ -1,6 +1,6 @@
 //! The range of the quantiser of a column, from all vectors of its first import.
 
-use crate::error::Result;
+use kb_types::error::Result;
 
 /// Bits of the absolute value of an f32 that are counted in a second pass.
 const LOW_BITS: u32 = 15;

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use kb_types::error::Result;
+
 use crate::container::Spool;
 use crate::container::codec::array_at;
-use crate::error::Result;
 use crate::index::vector::quantise::quantise;
 use crate::index::vector::stride;
 use crate::ingest::run::vectors::range::RangeSample;

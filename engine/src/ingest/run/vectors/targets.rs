@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use kb_types::ChunkSpan;
+use kb_types::error::{Error, Result};
+
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
-use crate::error::{Error, Result};
 use crate::ingest::run::vectors::options::VectorTarget;
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
-use crate::types::ChunkSpan;
 
 /// A chunk: the position of its segment in the catalog, and its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

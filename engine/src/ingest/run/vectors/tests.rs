@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
+use kb_types::error::Result;
+
 use crate::catalog::Catalog;
 use crate::container::Container;
-use crate::error::Result;
 use crate::index::vector::Codec;
 use crate::kb::{Kb, KbWriter};
+use crate::metric::Metric;
 use crate::progress::Progress;
 use crate::search::{Mode, Request, Response};
 use crate::store::tables;
-use crate::types::Metric;
 use crate::{ImportReport, NewVectors, SealOptions, VectorTarget, VerifyOptions};
 
 /// Dimensions of most vectors here.

@@ -23,12 +23,11 @@ mod simulation;
 mod states;
 mod watch;
 
+use kb_types::error::Result;
 use regex_automata::MatchKind;
 use regex_automata::nfa::thompson::{BuildError, NFA, WhichCaptures};
 use regex_automata::util::prefilter::Prefilter;
 use regex_syntax::hir::Hir;
-
-use crate::error::Result;
 
 pub(super) use cost::steps_per_byte;
 use scan::Scanner;

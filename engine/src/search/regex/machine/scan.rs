@@ -1,10 +1,10 @@
 //! [`Scanner`]: one direction of a machine.
 
+use kb_types::error::Result;
 use regex_automata::Span;
 use regex_automata::nfa::thompson::NFA;
 use regex_automata::util::prefilter::Prefilter;
 
-use crate::error::Result;
 use crate::search::regex::machine::memo::Memo;
 use crate::search::regex::machine::positions::Positions;
 use crate::search::regex::machine::simulation::{Simulation, StateList};

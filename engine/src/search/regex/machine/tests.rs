@@ -1,13 +1,13 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use kb_types::error::Error;
 use proptest::prelude::*;
 use regex_automata::Input;
 use regex_automata::meta;
 use regex_syntax::ParserBuilder;
 
 use super::*;
-use crate::error::Error;
 
 fn hir(pattern: &str) -> Hir {
     let mut parser = ParserBuilder::new().multi_line(true).crlf(true).build();

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::error::Result;
+use kb_types::error::Result;
 
 /// The clock and the caller are looked at after so many steps, well below a millisecond.
 const STEPS: u64 = 1 << 16;

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use kb_types::error::Result;
+
 use crate::search::fuse::passages::Passage;
 use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::hit::{Renderer, Stored};

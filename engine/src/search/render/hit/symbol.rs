@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
-use crate::error::Result;
+use kb_types::Span;
+use kb_types::error::Result;
+use kb_types::syntax::nesting::hierarchy;
+use kb_types::syntax::{SymbolSpans, signature};
+
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::Passage;
 use crate::search::render::hit::{Renderer, Stored};
 use crate::search::render::snippet::Highlight;
 use crate::search::response::{Hit, HitSymbol};
 use crate::store::symbols::StoredSymbols;
-use crate::types::Span;
-use crate::types::syntax::nesting::hierarchy;
-use crate::types::syntax::{SymbolSpans, signature};
 
 /// Bytes of a definition whose chunks are read for its signature.
 const HEAD_BYTES: u32 = 4096;

@@ -1,18 +1,18 @@
 //! Chunks -> the symbols that they are parts of: those that filters ask for, or with smart context the one that has
 //! the best lines.
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::nesting::holders;
+use kb_types::syntax::{SymbolRef, SymbolSpans};
+use kb_types::{DocumentId, Lines, Span, line_ends};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::{Error, Result};
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::{Passage, SymbolPlace};
 use crate::search::options::Scope;
 use crate::search::render::hit::{Renderer, Stored};
 use crate::search::render::section::line_start;
 use crate::search::render::snippet::Highlight;
-use crate::types::syntax::nesting::holders;
-use crate::types::syntax::{SymbolRef, SymbolSpans};
-use crate::types::{DocumentId, Lines, Span, line_ends};
 
 /// Longest symbol that a part of it is extended to, with its comment: some 400 lines. Of a longer one that a filter
 /// asks for the beginning is shown.

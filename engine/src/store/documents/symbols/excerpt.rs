@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
+use kb_types::Span;
+#[cfg(test)]
+use kb_types::Symbol;
+
 #[cfg(test)]
 use crate::store::documents::symbols::groups;
 use crate::store::documents::symbols::groups::{Group, Head};
 #[cfg(test)]
 use crate::store::documents::symbols::stored::StoredSymbols;
-use crate::types::Span;
-#[cfg(test)]
-use crate::types::Symbol;
 
 /// Where a part of the symbols of a document stands among them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the bodies of rows of symbols are made of: varints and labels.
 
-use crate::error::{Error, Result};
-use crate::types::{Symbol, SymbolKind};
+use kb_types::error::{Error, Result};
+use kb_types::{Symbol, SymbolKind};
 
 /// Kind and keyword of a symbol, by number.
 #[derive(Debug, Default)]

@@ -13,7 +13,11 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use kb_types::error::Result;
+use kb_types::syntax::nesting::SymbolList;
+use kb_types::syntax::paths::ambiguous_paths;
+use kb_types::{Span, Symbol};
+
 #[cfg(feature = "ingest")]
 use crate::store::documents::symbols::fields::put_varint;
 use crate::store::documents::symbols::fields::{damaged, take_number};
@@ -21,9 +25,6 @@ use crate::store::documents::symbols::fields::{damaged, take_number};
 use crate::store::documents::symbols::nested::zigzag;
 use crate::store::documents::symbols::nested::{self, plus};
 use crate::store::documents::symbols::stored::StoredSymbols;
-use crate::types::syntax::nesting::SymbolList;
-use crate::types::syntax::paths::ambiguous_paths;
-use crate::types::{Span, Symbol};
 
 /// Symbols that hold a symbol at most, where there are groups: beyond, levels of sections are all the same.
 const MAX_HOLDERS: usize = 254;
@@ -70,7 +71,7 @@ pub(super) struct NewGroup {
     symbols: Range<usize>,
 }
 
-/// The groups of a list of symbols, which are as [`fault`](crate::types::syntax::nesting::fault) wants them, with so
+/// The groups of a list of symbols, which are as [`fault`](kb_types::syntax::nesting::fault) wants them, with so
 /// many symbols each. `None` where they cannot be read apart: with comments they do not ascend, or one begins before the
 /// name of another that does not hold it; they are nested too deeply, or their paths are too long to compare.
 pub(super) fn divide(
@@ -188,7 +189,7 @@ pub(super) fn row(version: u8, groups: &[NewGroup]) -> Vec<u8> {
 /// The groups of a row, without its version.
 ///
 /// # Errors
-/// [`crate::error::Error::Damaged`] where they have no symbols, or more than can be numbered, or go on beyond any text.
+/// [`kb_types::error::Error::Damaged`] where they have no symbols, or more than can be numbered, or go on beyond any text.
 pub(super) fn groups(mut rest: &[u8]) -> Result<Vec<Group>> {
     let count = take_number(&mut rest)? as usize;
     if count.saturating_mul(MIN_GROUP_BYTES) > rest.len() {
@@ -238,7 +239,7 @@ impl List {
     /// Takes the group with that number, of which the row says the first.
     ///
     /// # Errors
-    /// [`crate::error::Error::Damaged`] where it does not stand there, or does not begin with what holds its first
+    /// [`kb_types::error::Error::Damaged`] where it does not stand there, or does not begin with what holds its first
     /// symbol.
     pub(super) fn push(
         &mut self,
@@ -281,7 +282,7 @@ impl List {
 /// looked at.
 ///
 /// # Errors
-/// [`crate::error::Error::Damaged`].
+/// [`kb_types::error::Error::Damaged`].
 pub(super) fn decode(mut rest: &[u8], symbols: u32) -> Result<(Head, StoredSymbols)> {
     let holders = take_number(&mut rest)? as usize;
     if holders > MAX_HOLDERS {

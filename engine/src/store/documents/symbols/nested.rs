@@ -10,14 +10,15 @@
 //! last of them, so nearly all of these numbers are small and often the same. All differences are taken modulo
 //! 2^32 and written as zigzag: any list comes back as it was, and any numbers are some list.
 
-use crate::error::Result;
+use kb_types::error::Result;
+use kb_types::syntax::SymbolSpans;
+use kb_types::{Lines, Span, Symbol};
+
 use crate::store::documents::symbols::fields::{
     Labels, count_others_than_0, damaged, put_varint, take_column, take_labels, take_number,
     take_varint,
 };
 use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
-use crate::types::syntax::SymbolSpans;
-use crate::types::{Lines, Span, Symbol};
 
 /// Stands between two names: no byte of UTF-8.
 const SEPARATOR: u8 = 0xff;
@@ -144,7 +145,7 @@ fn name_end(name_start: u32, name_bytes: usize) -> u32 {
 /// The symbols of a body. Whether they suit each other is not looked at.
 ///
 /// # Errors
-/// [`crate::error::Error::Damaged`].
+/// [`kb_types::error::Error::Damaged`].
 pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
     let mut rest = body;
     let count = take_number(&mut rest)? as usize;

@@ -15,11 +15,13 @@
 //! start. `doc` is 0 without a comment, else one more than its distance from the start, zigzag; only those with a
 //! comment have a `doc length`.
 
+use kb_types::error::{Error, Result};
+use kb_types::syntax::SymbolSpans;
+use kb_types::{Lines, Span, Symbol};
 #[cfg(feature = "ingest")]
 use zstd::bulk::Compressor;
 
 use crate::container::MAX_VALUE_BYTES;
-use crate::error::{Error, Result};
 use crate::store::decoder::decode_frame;
 use crate::store::dictionary as raw_dictionary;
 use crate::store::documents::symbols::fields::{
@@ -28,8 +30,6 @@ use crate::store::documents::symbols::fields::{
 use crate::store::documents::symbols::groups::{self, Group, Head};
 use crate::store::documents::symbols::nested;
 use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
-use crate::types::syntax::SymbolSpans;
-use crate::types::{Lines, Span, Symbol};
 
 const SYMBOLS_VERSION: u8 = 2;
 
@@ -54,7 +54,7 @@ pub(super) const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 const MIN_SYMBOL_BYTES: usize = 11;
 
 /// The body of version 1 of these symbols, which are as
-/// [`nesting::fault`](crate::types::syntax::nesting::fault) wants them.
+/// [`nesting::fault`](kb_types::syntax::nesting::fault) wants them.
 ///
 /// # Errors
 /// [`Error::TooLarge`].
@@ -115,7 +115,7 @@ fn check_size(body: &[u8]) -> Result<()> {
     })
 }
 
-/// The row of these symbols, which are as [`nesting::fault`](crate::types::syntax::nesting::fault) wants them.
+/// The row of these symbols, which are as [`nesting::fault`](kb_types::syntax::nesting::fault) wants them.
 ///
 /// # Errors
 /// [`Error::TooLarge`].

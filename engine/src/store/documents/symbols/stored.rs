@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use crate::error::Result;
+use kb_types::error::Result;
+use kb_types::syntax::nesting::{SymbolList, holders};
+use kb_types::syntax::{SymbolRef, SymbolSpans};
+use kb_types::{Symbol, SymbolKind};
+
 use crate::store::documents::symbols::fields::damaged;
-use crate::types::syntax::nesting::{SymbolList, holders};
-use crate::types::syntax::{SymbolRef, SymbolSpans};
-use crate::types::{Symbol, SymbolKind};
 
 /// The symbols of a document, in the order in which they begin.
 #[derive(Debug, Default)]
@@ -77,7 +78,7 @@ impl StoredSymbols {
     /// Appends the symbols of a group, whose list begins with copies of those that hold its first one.
     ///
     /// # Errors
-    /// [`crate::error::Error::Damaged`] where those do not hold the last symbol so far, or are not the same.
+    /// [`kb_types::error::Error::Damaged`] where those do not hold the last symbol so far, or are not the same.
     pub(super) fn append(&mut self, group: &StoredSymbols, copies: usize) -> Result<()> {
         let mut holders: Vec<usize> = match self.len().checked_sub(1) {
             Some(last) => holders(self, last).collect(),

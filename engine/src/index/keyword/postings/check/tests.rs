@@ -1,3 +1,4 @@
+use kb_types::SegmentId;
 use proptest::prelude::*;
 
 use super::*;
@@ -8,7 +9,6 @@ use crate::index::keyword::postings::serializer::InvertedIndexSerializer;
 use crate::index::keyword::{
     Analyser, DICTIONARY, DocumentTerms, DocumentTermsBuilder, KeywordRecord, POSTINGS,
 };
-use crate::types::SegmentId;
 
 /// Many rows with one common term, so that its list has several parts.
 fn long() -> Index {

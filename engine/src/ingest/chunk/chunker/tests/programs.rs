@@ -1,8 +1,9 @@
 //! Programs that were broken at random, in every language: what is known of them stands in their text, and names the
 //! lines of the original.
 
+use kb_types::Symbol;
+
 use super::*;
-use crate::types::Symbol;
 
 /// Real ones, cut short.
 #[rustfmt::skip]
@@ -145,7 +146,7 @@ fn check_program(path: &str, bytes: &[u8], text: &str) {
 fn every_program_of_the_table_has_symbols_and_lines() {
     for (path, text) in PROGRAMS {
         let document = document(path, text);
-        let is_parsed = crate::syntax::has_grammar(&document.language);
+        let is_parsed = kb_extract::syntax::has_grammar(&document.language);
         assert_eq!(!document.syntax.symbols.is_empty(), is_parsed, "{path}");
         for text in [(*text).to_owned(), text.replace('\n', "\r\n")] {
             check_program(path, text.as_bytes(), &text);

@@ -2,14 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, Result};
+use kb_types::error::{Error, Result};
+
 use crate::ingest::run::vectors::tests::{
     DIM, File, found, import, name, random, request, vectors,
 };
 use crate::kb::{KbWriter, search_files};
+use crate::metric::Metric;
 use crate::progress::{Progress, Stage};
 use crate::search::{Mode, Request};
-use crate::types::Metric;
 use crate::{NewVectors, VectorColumn, VectorTarget};
 
 fn document(number: usize) -> VectorTarget {

@@ -1,11 +1,11 @@
 //! Groups have all symbols together, and no bytes do harm.
 
+use kb_types::syntax::nesting;
 use proptest::prelude::*;
 
 use super::*;
 use crate::store::documents::symbols::fields::put_varint;
 use crate::store::documents::symbols::record::tests::symbols;
-use crate::types::syntax::nesting;
 
 /// A row and the bodies of groups of so many symbols; `None` where they are not divided.
 fn divided(symbols: &[Symbol], size: usize) -> Option<(Vec<u8>, Vec<Vec<u8>>)> {
@@ -80,14 +80,14 @@ proptest! {
 /// A class with three methods, and a function behind it.
 fn program() -> Vec<Symbol> {
     let symbol = |parent, name: &str, start: u32, end| Symbol {
-        kind: crate::types::SymbolKind::Method,
+        kind: kb_types::SymbolKind::Method,
         name: name.to_owned(),
         keyword: "def".to_owned(),
         head: Span { start, end: start },
         parent,
         doc: None,
         span: Span { start, end },
-        lines: crate::types::Lines { first: 1, last: 1 },
+        lines: kb_types::Lines { first: 1, last: 1 },
         name_start: start,
     };
     vec![

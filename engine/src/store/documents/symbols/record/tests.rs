@@ -1,10 +1,10 @@
 //! Symbols come back as they were written, and no bytes do harm.
 
+use kb_types::SymbolKind;
+use kb_types::syntax::nesting;
 use proptest::prelude::*;
 
 use super::*;
-use crate::types::SymbolKind;
-use crate::types::syntax::nesting;
 
 /// A list that is nested as it must be: each symbol takes some of the room that the one around it has left.
 pub(in crate::store::documents::symbols) fn symbols() -> impl Strategy<Value = Vec<Symbol>> {

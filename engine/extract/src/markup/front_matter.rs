@@ -1,0 +1,188 @@
+//! Front matter: what a Markdown document states of itself before its text, between two lines `---`
+//! (YAML) or `+++` (TOML).
+//!
+//! Read are lines `key: value` and `key = value`, and lists of tags in the forms that people write:
+//! `[a, "b c"]` on one line or several, `a, b`, and one `- a` a line. Anything else is passed over, so
+//! no front matter is an error.
+
+use crate::extracted::{Extracted, MAX_METADATA_CHARS};
+use crate::tags;
+
+/// Lines of front matter that are read.
+const MAX_LINES: usize = 200;
+
+/// One `key: value`, and for tags all items of the list.
+struct Pair<'s> {
+    key: &'s str,
+    value: &'s str,
+    /// The lines of a list below the key.
+    items: Vec<&'s str>,
+}
+
+/// Reads front matter into `extracted`; returns where the body starts, 0 where there is none.
+pub(super) fn front_matter(source: &str, extracted: &mut Extracted) -> usize {
+    let mut lines = source.split_inclusive('\n');
+    let (mark, separator) = match lines.next().map(str::trim_end) {
+        Some("---") => ("---", ':'),
+        Some("+++") => ("+++", '='),
+        _ => return 0,
+    };
+    let mut at = source.find('\n').map_or(source.len(), |end| end + 1);
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    for line in lines.take(MAX_LINES) {
+        at += line.len();
+        let trimmed = line.trim_end();
+        if trimmed == mark || (mark == "---" && trimmed == "...") {
+            add_pairs(extracted, &pairs);
+            return at;
+        }
+        if let Some(pair) = pairs.last_mut()
+            && is_item(pair, line)
+        {
+            pair.items.push(line.trim());
+        } else if !line.starts_with([' ', '\t', '#', '-'])
+            && let Some((key, value)) = trimmed.split_once(separator)
+        {
+            pairs.push(Pair {
+                key: key.trim(),
+                value: value.trim(),
+                items: Vec::new(),
+            });
+        }
+    }
+    0
+}
+
+/// Whether a line goes on with the list of the key above it.
+fn is_item(pair: &Pair<'_>, line: &str) -> bool {
+    if !is_tags(pair.key) {
+        return false;
+    }
+    let is_flow = pair.value.starts_with('[');
+    let last = pair.items.last().unwrap_or(&pair.value);
+    if is_flow {
+        !without_comment(last).ends_with(']')
+    } else {
+        let item = line.trim_start();
+        without_comment(pair.value).is_empty() && (item.starts_with("- ") || item.starts_with('#'))
+    }
+}
+
+fn is_tags(key: &str) -> bool {
+    ["tags", "keywords", "categories"].contains(&key.to_ascii_lowercase().as_str())
+}
+
+fn add_pairs(extracted: &mut Extracted, pairs: &[Pair<'_>]) {
+    let mut list: Vec<&str> = Vec::new();
+    for pair in pairs {
+        if is_tags(pair.key) {
+            let lines = std::iter::once(pair.value).chain(pair.items.iter().copied());
+            list.extend(lines.flat_map(items));
+            continue;
+        }
+        let value = unquoted(pair.value);
+        match pair.key.to_ascii_lowercase().as_str() {
+            "title" => extracted.title = Some(value.trim_matches(['[', ']']).to_owned()),
+            "author" | "authors" => {
+                extracted.add_metadata("author", value.trim_matches(['[', ']']))
+            }
+            "date" => extracted.add_metadata("date", value),
+            "description" | "summary" => extracted.add_metadata("description", value),
+            _ => {}
+        }
+    }
+    // As many whole tags as the value of one key has room for.
+    let mut value = String::new();
+    let mut chars = 0;
+    for tag in tags::of_list(list) {
+        chars += tag.chars().count() + 2;
+        if chars > MAX_METADATA_CHARS {
+            break;
+        }
+        if !value.is_empty() {
+            value.push_str(", ");
+        }
+        value.push_str(&tag);
+    }
+    extracted.add_metadata(tags::KEY, &value);
+}
+
+/// The tags in one line of a list.
+fn items(line: &str) -> impl Iterator<Item = &str> {
+    let line = without_comment(line.strip_prefix("- ").unwrap_or(line));
+    let line = line.trim_start_matches('[').trim_end_matches(']');
+    line.split(',').map(|item| unquoted(item.trim()))
+}
+
+/// A value before its comment: `a  # said by hand`. A `#` that begins a word is part of it, as in `#a`.
+fn without_comment(value: &str) -> &str {
+    if value.starts_with("# ") {
+        return "";
+    }
+    let end = value.find(" # ").unwrap_or(value.len());
+    value.get(..end).unwrap_or(value).trim_end()
+}
+
+fn unquoted(value: &str) -> &str {
+    let within = |mark| {
+        let inner = value.strip_prefix(mark)?;
+        inner.strip_suffix(mark)
+    };
+    within('"').or_else(|| within('\'')).unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tags_of(front: &str) -> Vec<String> {
+        let mut extracted = Extracted::default();
+        let source = format!("{front}\n\n# Body\n\ntags: none\n");
+        assert!(front_matter(&source, &mut extracted) > 0, "{front}");
+        tags::stated("markdown", &extracted.metadata)
+    }
+
+    #[test]
+    fn tags_are_read_in_every_form_that_people_write() {
+        for front in [
+            "---\ntags: [Sea, \"Tide pools\", 'rope']\n---",
+            "---\ntags: Sea, tide pools, rope\n---",
+            "---\ntags:\n  - sea\n  - \"tide pools\"\n  - rope\ntitle: x\n---",
+            "---\ntags:\n- sea\n- tide pools  # a comment\n# another\n- '#rope'\n---",
+            "---\ntags: [sea,\n  tide pools,\n  rope]\nauthor: x\n---",
+            "---\nTags: sea\nkeywords: [rope]\ncategories:\n  - Tide pools\n---",
+            "+++\ntitle = \"x\"\ntags = [\"sea\", \"tide pools\", \"rope\"]\n+++",
+            "+++\n[taxonomies]\ntags = [\n  \"sea\",\n  \"tide pools\",\n  \"rope\",\n]\n+++",
+        ] {
+            assert_eq!(tags_of(front), ["rope", "sea", "tide pools"], "{front}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_of_tags_gives_none() {
+        for front in [
+            "---\ntags:\n---",
+            "---\ntags: []\n---",
+            "---\ntags: \"\"\nother:\n  - a\n---",
+            "---\nother:\n  tags: a\n---",
+            "---\ntitle: tags\n---",
+        ] {
+            assert_eq!(tags_of(front), [""; 0], "{front}");
+        }
+        // A key after a list is a key again.
+        assert_eq!(tags_of("---\ntags:\n  - a\nother:\n  - b\n---"), ["a"]);
+        let mut extracted = Extracted::default();
+        assert_eq!(front_matter("---\ntags: a\n", &mut extracted), 0);
+        assert_eq!(extracted.metadata, []);
+    }
+
+    #[test]
+    fn a_long_list_keeps_whole_tags() {
+        let many: Vec<String> = (0..500).map(|n| format!("tag{n:03}")).collect();
+        let tags = tags_of(&format!("---\ntags: [{}]\n---", many.join(", ")));
+        assert!(
+            tags.len() > 100 && tags.iter().all(|tag| tag.len() == 6),
+            "{tags:?}"
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! What JavaScript and TypeScript share: functions that are values.
+
+use kb_types::SymbolKind::{Class, Function, Method};
+use tree_sitter::Node;
+
+use crate::syntax::grammar::Name;
+
+const FUNCTIONS: &[&str] = &[
+    "arrow_function",
+    "function_expression",
+    "generator_function",
+];
+
+/// `name = (a) => a`: a constant, unless its value is a function or a class.
+pub(super) fn variable(node: Node<'_>, text: &str) -> Option<Name> {
+    let name = node.child_by_field_name("name")?;
+    if name.kind() != "identifier" {
+        return None;
+    }
+    let name = Name::of(name, text)?;
+    Some(
+        match node.child_by_field_name("value").map(|value| value.kind()) {
+            Some(kind) if FUNCTIONS.contains(&kind) => name.with_kind(Function, ""),
+            Some("class") => name.with_kind(Class, "class"),
+            _ => name,
+        },
+    )
+}
+
+/// `A.prototype.name = function () {}`, `exports.name = () => 1`.
+pub(super) fn assigned(node: Node<'_>, text: &str) -> Option<Name> {
+    if !FUNCTIONS.contains(&node.child_by_field_name("right")?.kind()) {
+        return None;
+    }
+    let left = node.child_by_field_name("left")?;
+    Name::of(left.child_by_field_name("property").unwrap_or(left), text)
+}
+
+/// A field of a class, or of an object, whose value is a function.
+pub(super) fn function_field(node: Node<'_>, text: &str) -> Option<Name> {
+    if !FUNCTIONS.contains(&node.child_by_field_name("value")?.kind()) {
+        return None;
+    }
+    let mut names = ["name", "property", "key"].into_iter();
+    let name = Name::of(
+        names.find_map(|field| node.child_by_field_name(field))?,
+        text,
+    )?;
+    Some(name.with_kind(Method, ""))
+}
