@@ -119,3 +119,20 @@ fn readme_and_changelog_are_short() {
         );
     }
 }
+
+#[test]
+fn cells_of_tables_are_short() {
+    for name in pages() {
+        let page = read(&name);
+        for (number, line) in page.lines().enumerate() {
+            let is_row = line.starts_with('|');
+            let longest = line.split('|').map(|cell| cell.trim().chars().count());
+            let longest = longest.max().unwrap_or_default();
+            assert!(
+                !is_row || longest <= 200,
+                "{name}:{}: a cell has {longest} characters; move it below the table",
+                number + 1
+            );
+        }
+    }
+}
