@@ -31,10 +31,17 @@ pub(crate) use symbols::*;
 pub(crate) use vectors::*;
 pub(crate) use writing::*;
 
-static VERSION: LazyLock<String> = LazyLock::new(|| {
+static VERSION: LazyLock<String> = LazyLock::new(|| version(option_env!("KB_COMMIT")));
+
+/// What `--version` prints after the name: version, format of files, and the commit if it is known.
+fn version(commit: Option<&str>) -> String {
     let (major, minor) = FORMAT_VERSION;
-    format!("{} (format {major}.{minor})", env!("CARGO_PKG_VERSION"))
-});
+    let commit = commit.map_or_else(String::new, |commit| format!(", commit {commit}"));
+    format!(
+        "{} (format {major}.{minor}{commit})",
+        env!("CARGO_PKG_VERSION")
+    )
+}
 
 /// Search a folder by words and by meaning, from one file.
 ///
@@ -407,6 +414,14 @@ mod tests {
         ] {
             assert!(parse_lines(wrong).is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn the_version_names_the_format_and_a_known_commit() {
+        assert!(version(None).ends_with(')'), "{}", version(None));
+        assert!(!version(None).contains("commit"));
+        let told = version(Some("63429c52cf72"));
+        assert!(told.ends_with(", commit 63429c52cf72)"), "{told}");
     }
 
     #[test]
