@@ -4,9 +4,9 @@ mod c;
 mod check;
 mod crash;
 mod docs;
-mod glibc;
 mod mcp_clients;
 mod python;
+mod quick;
 mod rooms;
 mod steps;
 mod test;
@@ -20,19 +20,39 @@ use xtask::repository::{self, Profile};
 const USAGE: &str = "\
 cargo xtask <verb>
 
-  check                 quick: format, clippy, the engine without ingestion, licences
+After each edit:
+  quick                 format and clippy of the crates that changed since the last commit, unit tests of their folders
+                        that changed
+       --whole          all unit tests of these crates
+       --since REV      since this commit instead
+  check                 format and clippy of everything, the engine without ingestion, licences
+  rooms                 files per folder, import cycles, long files and functions
+       --root DIR       of this checkout of the repository instead of the one around
+
+Before a merge:
   test                  check, then documentation and all tests
   python [ARGUMENTS]    the tests of the Python module, a part of test; arguments are those of pytest
   c                     the tests of the C library, a part of test: header, symbols, tests in C, examples
-       --sizes          instead the sizes of release builds
+       --sizes          instead the sizes of shipped builds
        --write-symbols  instead the list of what it exports, ffi/symbols.txt
-  header                compares ffi/include/kb.h with ffi/src
-       --write          writes it
-  wheel                 its wheels, with grammars and without, into target/wheels: sizes, abi3, a first use of each
   docs                  the documentation of all crates, warnings are errors
        --write          write docs/mcp-tools.md anew instead
-  rooms                 files per folder, import cycles, long files and functions
-       --root DIR       of this checkout of the repository instead of the one around
+  header                compares ffi/include/kb.h with ffi/src
+       --write          writes it
+  mcp-clients           every outside client and suite of the protocol against a release build
+       --clients DIR    their runners (default ../shared/mcp/clients)
+       --tools DIR      where they are installed (default target/mcp-clients)
+       --fixtures       only the conformance suite with its fixtures
+       --official       what CI runs: the official Python and TypeScript clients and the suite
+
+Long trials:
+  crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
+  trials [NAME]         hostile trees, moves, permissions, words, kills, attacks: rounds of what every test
+                        run tries in short
+       --rounds N       instead of the usual number of each
+       --seed S         the first seed (default 1)
+
+Quality of answers and of reading:
   eval [DIR]            answer quality on judged collections (default ../shared/eval/dev)
        --sets A,B       only these collections
        --quick          a few small collections, rows uncut, no other table
@@ -54,7 +74,7 @@ cargo xtask <verb>
        --kb PROGRAM     the build that is asked (default: beside kb-eval)
        --verbose        also what was read, or each rank
        --json FILE      the rows as JSON
-  documents [DIR]      what is read in real files beside what other programs read in them (default
+  documents [DIR]       what is read in real files beside what other programs read in them (default
                         ../shared/documents); status 1 below a bar
        --format A,B     only these formats, each file with what is missing
        --quick          without times, then 60 broken files and the hostile ones that take no time
@@ -62,6 +82,8 @@ cargo xtask <verb>
        --seed S         of the broken files (default 1)
        --bombs          files made to harm instead: result, CPU seconds and memory of each
        --json FILE      all figures as one JSON object
+
+Speed and size:
   bench main            speed and size on the corpus of tools/bench/corpus.txt
        --part1          only the first part of the corpus
        --no-baselines   without tantivy
@@ -87,11 +109,11 @@ cargo xtask <verb>
   bench growth          10 000, 100 000 and 1 000 000 small documents: time, memory, bytes written, and
                         how each grows
        --quick          without the largest, which takes 6 GB of disk
-       --program KB     this release build of kb instead of a new one
+       --program KB     this build of kb instead of a new one
   bench regex           lines that match patterns, and the time to count them, beside ripgrep on the same texts
        --folder DIR     index these folders instead of the corpus (repeatable)
        --file FILE.kb   this sealed file instead
-       --program KB     this release build of kb instead of a new one
+       --program KB     this build of kb instead of a new one
        --rg PROGRAM     ripgrep (default: rg)
        --times N        of each pattern (default 7)
   bench c FILE.kb       what a search through libkb adds to the call of the engine
@@ -101,16 +123,9 @@ cargo xtask <verb>
        --alone          without them
   bench instructions    instruction counts of the inner loops against the committed ones
        --update         write them to tests/bench-results/instructions.json instead
-  mcp-clients           every outside client and suite of the protocol against a release build
-       --clients DIR    their runners (default ../shared/mcp/clients)
-       --tools DIR      where they are installed (default target/mcp-clients)
-       --fixtures       only the conformance suite with its fixtures
-       --official       what CI runs: the official Python and TypeScript clients and the suite
-  crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
-  trials [NAME]         hostile trees, moves, permissions, words, kills, attacks: rounds of what every test
-                        run tries in short
-       --rounds N       instead of the usual number of each
-       --seed S         the first seed (default 1)";
+
+Release:
+  wheel                 the wheels of Python, with grammars and without, into target/wheels: sizes, abi3, a first use of each";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -153,6 +168,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         bail!("no verb given\n\n{USAGE}");
     };
     match verb.as_str() {
+        "quick" => quick::run(rest),
         "check" => check::run(rest),
         "test" => test::run(rest),
         "docs" => docs::run(rest),

@@ -1,5 +1,7 @@
 //! `cargo xtask python` and `cargo xtask wheel`: the tests of the Python module, and the wheels.
 
+mod glibc;
+
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +10,6 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use xtask::repository::{self, AS_TESTS, TESTED, cargo, root, target};
 
-use crate::glibc;
 use crate::steps::{self, Summary};
 
 /// What the tests are in the summary.

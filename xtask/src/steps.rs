@@ -12,7 +12,7 @@ pub(crate) struct Step {
     /// One word for the summary.
     pub(crate) name: &'static str,
     /// Arguments of cargo.
-    pub(crate) arguments: Vec<&'static str>,
+    pub(crate) arguments: Vec<String>,
     /// One environment variable to set.
     pub(crate) variable: Option<(&'static str, &'static str)>,
     /// Program that must be installed; without it the step is skipped with a word.
@@ -21,10 +21,11 @@ pub(crate) struct Step {
 
 impl Step {
     /// A step that needs nothing but cargo; its arguments in groups.
-    pub(crate) fn cargo(name: &'static str, arguments: &[&[&'static str]]) -> Step {
+    pub(crate) fn cargo(name: &'static str, arguments: &[&[&str]]) -> Step {
+        let arguments = arguments.concat();
         Step {
             name,
-            arguments: arguments.concat(),
+            arguments: arguments.into_iter().map(str::to_owned).collect(),
             variable: None,
             needs: None,
         }
@@ -91,7 +92,8 @@ fn run_one(step: &Step, summary: &mut Summary) -> Result<()> {
     }
     println!("--- {}: cargo {}", step.name, step.arguments.join(" "));
     let start = Instant::now();
-    let mut command = repository::cargo(&step.arguments);
+    let arguments: Vec<&str> = step.arguments.iter().map(String::as_str).collect();
+    let mut command = repository::cargo(&arguments);
     if let Some((name, value)) = step.variable {
         command.env(name, value);
     }
