@@ -3,10 +3,11 @@
 //! To add a tool:
 //! 1. Write `NAME.rs` like `list/list_documents.rs`: a parameter struct, a result struct, `impl Tool`. Their
 //!    doc comments and limits are what clients read; nothing else describes the tool.
-//! 2. Add it to `TOOLS` below, sorted by name, an example to `mcp/data/examples.json`, and its surface to
-//!    `mcp/data/planned.json`: what is not there is refused by a test, which also counts the tools.
+//! 2. Add it to `TOOLS` below, sorted by name, and an example to `mcp/data/examples.json`. Raise the count in
+//!    `definitions/tests.rs`.
 //! 3. Say in `definitions/instructions.rs` when to use it, or name it there as one that is rarely needed.
-//! 4. Run `cargo xtask docs --write`, which writes `mcp/data/tools.json` and `docs/mcp-tools.md` anew.
+//! 4. Run `cargo xtask docs --write`, which generates `mcp/data/tools.json` and `docs/mcp-tools.md`. A test compares
+//!    `tools.json` with the types, so its diff shows each tool and field that clients gain or lose.
 //! 5. Test it in its file with `testing::Fixture`, which compares each result with the schema and its text.
 
 mod call;
