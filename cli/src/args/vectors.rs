@@ -32,7 +32,8 @@ pub(crate) enum ImportAction {
 /// An .npy file has the shape [rows, dim], of f2, f4, f8 or i1 in C order: its rows are the chunks of the file in
 /// order, one for each (documents by path, then chunks), or --rows names them. A line of a .jsonl file is
 /// {"document": "a.md", "chunk": 0, "vector": [0.1, 0.2]}; in place of "chunk" there may be "span" (bytes) or
-/// "lines". A .parquet, .arrow or .feather file has the columns document, chunk or start and end, and vector.
+/// "lines". Convert a .parquet, .arrow or .feather file to .jsonl first, unless kb was built with the feature
+/// `parquet`: such a file has the columns document, chunk or start and end, and vector.
 /// `kb get GLOB --format chunks --json` prints the texts to embed with these names.
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_EXAMPLES)]
@@ -41,7 +42,7 @@ pub(crate) struct ImportVectorsArguments {
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// The vectors: an .npy, .jsonl, .parquet, .arrow or .feather file
+    /// The vectors: an .npy or .jsonl file
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub(crate) source: PathBuf,
 
@@ -96,7 +97,7 @@ Examples:
   kb import vectors notes.kb minilm.jsonl --model all-MiniLM-L6-v2
   kb import vectors notes.kb minilm.npy --default     a row for each chunk, in order
   kb import vectors notes.kb e5.npy --rows chunks.jsonl --metric dot
-  kb import vectors notes.kb new.parquet --name e5 --replace";
+  kb import vectors notes.kb new.jsonl --name e5 --replace";
 
 /// List the columns of vectors of a file, remove one, or choose the default
 ///

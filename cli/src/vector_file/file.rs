@@ -133,11 +133,7 @@ impl Format {
             #[cfg(feature = "parquet")]
             "arrow" | "feather" => Ok(Format::Arrow),
             #[cfg(not(feature = "parquet"))]
-            "parquet" | "arrow" | "feather" => Err(VectorFileError::new(
-                path,
-                "this build does not read Parquet and Arrow",
-                "build kb with `--features parquet`, or save the rows as .npy or .jsonl",
-            )),
+            "parquet" | "arrow" | "feather" => Err(lacks_reader(path)),
             "npz" => Err(VectorFileError::new(
                 path,
                 "an .npz is an archive of arrays",
@@ -146,8 +142,29 @@ impl Format {
             _ => Err(VectorFileError::new(
                 path,
                 "its ending names no format of vectors",
-                "give an .npy, .jsonl, .parquet, .arrow or .feather file",
+                "give an .npy or .jsonl file",
             )),
         }
     }
+}
+
+/// A table that only builds with the feature `parquet` read, and the line of Python that converts it. Polars writes the
+/// columns that [`JsonLines`] reads.
+#[cfg(any(test, not(feature = "parquet")))]
+pub(super) fn lacks_reader(path: &Path) -> VectorFileError {
+    let ending = path.extension().unwrap_or_default();
+    let read = match ending.eq_ignore_ascii_case("parquet") {
+        true => "read_parquet",
+        false => "read_ipc",
+    };
+    let (from, to) = (path.display(), path.with_extension("jsonl"));
+    VectorFileError::new(
+        path,
+        "this build of kb does not read Parquet and Arrow files",
+        &format!(
+            "convert it in Python with `polars.{read}(\"{from}\").write_ndjson(\"{}\")` and import the result, \
+             pass its vectors to `Writer.import_vectors` of the Python module, or build kb with `--features parquet`",
+            to.display()
+        ),
+    )
 }

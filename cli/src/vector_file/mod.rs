@@ -1,4 +1,5 @@
-//! Files of vectors that other programs wrote, read row by row: NumPy arrays, JSON Lines, Parquet and Arrow.
+//! Files of vectors that other programs wrote, read row by row: NumPy arrays and JSON Lines; with the feature `parquet`
+//! also Parquet and Arrow.
 //!
 //! Nothing that such a file says of itself is believed. A length counts once the bytes are there, memory is that of
 //! some rows whatever the header claims, and an error names the file and the row. Rows count from 0, as in the

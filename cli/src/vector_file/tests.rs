@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use kb_engine::VectorTarget;
 
+use super::file::lacks_reader;
 use super::row::Row;
 use super::*;
 
@@ -233,6 +234,21 @@ fn files_of_other_kinds_are_refused_by_their_name() {
     assert!(error_of(&path).message.contains("cannot read"));
     std::fs::create_dir(&path).unwrap();
     assert!(error_of(&path).message.contains("no regular file"));
+}
+
+#[test]
+fn tables_that_the_build_does_not_read_are_refused_with_their_conversion() {
+    for (name, reader) in [
+        ("a/v.Parquet", "read_parquet(\"a/v.Parquet\")"),
+        ("v.arrow", "read_ipc(\"v.arrow\")"),
+        ("v.feather", "read_ipc(\"v.feather\")"),
+    ] {
+        let error = lacks_reader(Path::new(name));
+        assert!(error.message.contains("does not read"), "{error:?}");
+        let hint = error.hint.unwrap();
+        assert!(hint.contains(reader) && hint.contains("v.jsonl"), "{hint}");
+        assert!(hint.contains("--features parquet"), "{hint}");
+    }
 }
 
 #[test]
