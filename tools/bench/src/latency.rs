@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use kb_engine::Kb;
 use kb_engine::{Mode, Request};
+use serde_json::{Value, json};
 
 /// Processes started per mode.
 const PROCESS_RUNS: usize = 50;
@@ -44,6 +45,37 @@ impl Summary {
             runs,
         }
     }
+
+    /// As systems of the benches beside others tell their times, in microseconds.
+    pub(crate) fn to_json(self) -> Value {
+        let micros = |time: Duration| time.as_secs_f64() * 1e6;
+        json!({
+            "runs": self.runs, "p50_us": micros(self.p50), "p95_us": micros(self.p95),
+            "mean_us": micros(self.mean),
+        })
+    }
+}
+
+/// Times of the answers to all queries in some passes. Once the limit is over no more are asked, but never fewer than
+/// `least`.
+pub(crate) fn of_passes<Q, A>(
+    queries: &[Q],
+    passes: usize,
+    least: usize,
+    limit: Duration,
+    mut answer: impl FnMut(&Q) -> Result<A>,
+) -> Result<Summary> {
+    let mut times = Vec::new();
+    let end = Instant::now() + limit;
+    for query in std::iter::repeat_n(queries, passes).flatten() {
+        let start = Instant::now();
+        std::hint::black_box(answer(query)?);
+        times.push(start.elapsed());
+        if times.len() >= least && Instant::now() > end {
+            break;
+        }
+    }
+    Ok(Summary::of(times))
 }
 
 /// Times of one mode.
@@ -195,5 +227,12 @@ mod tests {
         let summary = Summary::of(vec![Duration::from_millis(3)]);
         assert_eq!((summary.p50, summary.p95), (summary.mean, summary.mean));
         assert_eq!(Summary::of(Vec::new()).runs, 0);
+    }
+
+    #[test]
+    fn a_slow_system_is_asked_less_but_not_too_little() {
+        let runs = |limit| of_passes(&[1, 2, 3], 4, 5, limit, |query| Ok(*query));
+        assert_eq!(runs(Duration::ZERO).unwrap().runs, 5);
+        assert_eq!(runs(Duration::from_secs(60)).unwrap().runs, 12);
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     let mut table = Table::default();
     nothing_changed(&mut table, &bench.join("live-part1.kb"), &folders[..1])?;
     let file = bench.join("live.kb");
-    fresh(&file, &folders)?;
+    release_build::index_anew(&file, &folders)?;
     one_file_changed(&mut table, &file, &folders)?;
     beside_a_writer(&mut table, &file)?;
     verify(&mut table, "verify", &file)?;
@@ -62,22 +62,8 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     Ok(true)
 }
 
-fn kb(arguments: &[&std::ffi::OsStr]) -> Result<Duration> {
-    let mut command = Command::new(release_build::program());
-    Ok(child::measured(command.args(arguments))?.elapsed)
-}
-
 fn index(file: &Path, folders: &[PathBuf]) -> Result<Duration> {
-    let mut arguments = vec!["index".as_ref(), "-o".as_ref(), file.as_os_str()];
-    arguments.extend(folders.iter().map(|folder| folder.as_os_str()));
-    kb(&arguments)
-}
-
-fn fresh(file: &Path, folders: &[PathBuf]) -> Result<Duration> {
-    if file.exists() {
-        fs::remove_file(file)?;
-    }
-    index(file, folders)
+    Ok(release_build::index(file, folders)?.elapsed)
 }
 
 fn ms(time: Duration) -> String {
@@ -89,7 +75,7 @@ fn spread(summary: Summary) -> String {
 }
 
 fn nothing_changed(table: &mut Table, file: &Path, folders: &[PathBuf]) -> Result<()> {
-    fresh(file, folders)?;
+    release_build::index_anew(file, folders)?;
     let before = fs::read(file)?;
     let times = (0..15)
         .map(|_| index(file, folders))
@@ -350,7 +336,7 @@ fn large(table: &mut Table, folders: &[PathBuf]) -> Result<()> {
         }
     }
     let file = bench.join("large.kb");
-    let time = fresh(&file, std::slice::from_ref(&copies))?;
+    let time = release_build::index_anew(&file, std::slice::from_ref(&copies))?.elapsed;
     let bytes = fs::metadata(&file)?.len();
     table.add(
         "indexing the large file",

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use kb_engine::{Class, Kb, Mode, PageOptions, Request, Scope, search_files};
 use serde_json::{Value, json};
 use wire::{Http, Pipes};
@@ -56,9 +56,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
 fn file_of(folder: &Path) -> Result<PathBuf> {
     let file = corpus::bench_folder().join("mcp.kb");
     if !file.exists() {
-        let mut command = Command::new(release_build::program());
-        command.arg("index").arg(folder).arg("-o").arg(&file);
-        child::measured(&mut command)?;
+        release_build::index(&file, &[folder])?;
     }
     Ok(file)
 }
@@ -268,14 +266,9 @@ fn definitions(table: &mut Table, file: &Path) -> Result<()> {
 /// Dirty private memory of the server, as the system tells it.
 fn private_memory(pid: u32) -> Result<String> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))?;
-    let line = rollup
-        .lines()
-        .find_map(|line| line.strip_prefix("Private_Dirty:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-    Ok(format!(
-        "{:.1} MB",
-        kilobytes.context("Private_Dirty")? * 1024.0 / 1e6
-    ))
+    let bytes = child::field_bytes(&rollup, "Private_Dirty:");
+    ensure!(bytes > 0, "no Private_Dirty of process {pid}");
+    Ok(format!("{:.1} MB", bytes as f64 / 1e6))
 }
 
 fn memory(table: &mut Table, file: &Path, queries: &[String]) -> Result<()> {

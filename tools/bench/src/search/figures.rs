@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::facet::Facet;
+use crate::peers::results::Outcome;
 
 /// Modes in the order of the tables.
 pub(crate) const MODES: [&str; 3] = ["keyword", "semantic", "hybrid"];
@@ -21,15 +22,7 @@ pub(crate) struct Figures {
     /// Whether each timed process was kept to one core.
     pub(crate) pinned: bool,
     pub(crate) facets: Vec<Facet>,
-    pub(crate) systems: Vec<Outcome>,
-}
-
-/// What became of one system.
-pub(crate) struct Outcome {
-    pub(crate) name: &'static str,
-    pub(crate) note: &'static str,
-    /// Its figures, or why there are none.
-    pub(crate) measured: Result<Measured, String>,
+    pub(crate) systems: Vec<Outcome<Measured>>,
 }
 
 /// The figures of one system.
@@ -125,15 +118,8 @@ impl Measured {
 impl Figures {
     /// All of it as one object.
     pub(crate) fn to_json(&self) -> Value {
-        let systems = self.systems.iter().map(|system| {
-            let mut value = match &system.measured {
-                Ok(measured) => measured.to_json(),
-                Err(reason) => json!({"missing": reason}),
-            };
-            value["name"] = system.name.into();
-            value["note"] = system.note.into();
-            value
-        });
+        let systems = self.systems.iter();
+        let systems = systems.map(|one| one.to_json(Measured::to_json));
         json!({
             "date": self.date,
             "machine": self.machine,

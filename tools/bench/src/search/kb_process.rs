@@ -10,7 +10,7 @@ use kb_engine::{Filters, Kb, Mode, Request};
 use serde_json::{Map, Value, json};
 
 use super::facet::Facet;
-use crate::latency::Summary;
+use crate::latency::{self, Summary};
 
 /// As in `python/protocol.py`.
 const PASSES: usize = 3;
@@ -94,11 +94,10 @@ fn ask(file: &Path, queries: &[String], facets: &[Facet], limit: Duration) -> Re
     for mode in [Mode::Keyword, Mode::Semantic, Mode::Hybrid] {
         for (name, filters) in &filters {
             let summary = timed(&kb, queries, mode, filters, limit)?;
-            let micros = |time: Duration| time.as_secs_f64() * 1e6;
-            cells.push(json!({
-                "mode": mode.name(), "filter": name, "runs": summary.runs, "p50_us": micros(summary.p50),
-                "p95_us": micros(summary.p95), "mean_us": micros(summary.mean),
-            }));
+            let mut cell = summary.to_json();
+            cell["mode"] = mode.name().into();
+            cell["filter"] = json!(name);
+            cells.push(cell);
             if mode == Mode::Semantic {
                 let name = name.unwrap_or("all");
                 let (places, chunks) = places(&kb, queries, filters)?;
@@ -128,18 +127,13 @@ fn timed(
     for query in queries.iter().take(LEAST_RUNS) {
         kb.search(&request(query, mode, filters))?;
     }
-    let mut times = Vec::new();
-    let end = Instant::now() + limit;
-    for query in std::iter::repeat_n(queries, PASSES).flatten() {
-        let request = request(query, mode, filters);
-        let start = Instant::now();
-        std::hint::black_box(kb.search(&request)?);
-        times.push(start.elapsed());
-        if times.len() >= LEAST_RUNS && Instant::now() > end {
-            break;
-        }
-    }
-    Ok(Summary::of(times))
+    let requests: Vec<Request> = queries
+        .iter()
+        .map(|query| request(query, mode, filters))
+        .collect();
+    latency::of_passes(&requests, PASSES, LEAST_RUNS, limit, |request| {
+        Ok(kb.search(request)?)
+    })
 }
 
 /// The semantic answers of each query as `[path, number of the chunk]`, and how many chunks could answer.

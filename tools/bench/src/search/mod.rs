@@ -13,18 +13,17 @@ mod table;
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use collection::Collection;
-use figures::{Cell, Figures, Measured, Outcome, Times};
+use figures::{Cell, Figures, Measured, Times};
 use recall::Truth;
 use serde_json::Value;
 use systems::{Program, Runner, SYSTEMS, System};
-use xtask::repository;
 
-use crate::{child, corpus, machine, release_build};
+use crate::peers::results::{self, Outcome, median};
+use crate::{corpus, machine, release_build};
 
 /// Time for one mode with one filter; a slow system answers fewer queries in it.
 const SECONDS_PER_CELL: f64 = 5.0;
@@ -69,7 +68,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         .chain(arguments.iter().cloned())
         .collect();
     let figures = measure(&options, &all)?;
-    let table = options.out.unwrap_or_else(|| default_table(options.quick));
+    let default = || results::default_table("search", options.quick, &folder());
+    let table = options.out.clone().unwrap_or_else(default);
     if let Some(parent) = table.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -77,10 +77,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let name = picture.file_name().unwrap_or_default().to_string_lossy();
     let text = table::markdown(&figures, &name);
     println!("{text}");
-    write(&table, &text)?;
-    write(&picture, &plot::svg(&figures))?;
-    let json = serde_json::to_string_pretty(&figures.to_json())?;
-    write(&table.with_extension("json"), &(json + "\n"))?;
+    results::write_tables(&table, &text, &figures.to_json())?;
+    results::write(&picture, &plot::svg(&figures))?;
     println!("written to {}, .json and .svg", table.display());
     Ok(true)
 }
@@ -149,16 +147,8 @@ fn measure(options: &Options, arguments: &[String]) -> Result<Figures> {
             &truth,
             options.quick,
         );
-        if let Err(error) = &measured {
-            eprintln!("{}: {error:#}", system.name);
-            // What is wrong with ours is not for a table.
-            ensure!(system.program != Program::Ours, "kb: {error:#}");
-        }
-        outcomes.push(Outcome {
-            name: system.name,
-            note: system.note,
-            measured: measured.map_err(|error| format!("{error:#}")),
-        });
+        let is_ours = system.program == Program::Ours;
+        outcomes.push(Outcome::of(system.name, system.note, is_ours, measured)?);
     }
     Ok(Figures {
         date: machine::today(),
@@ -209,12 +199,8 @@ fn searched(options: &Options, folder: &Path) -> Result<Searched> {
     };
     release_build::build()?;
     let file = folder.join("all.kb");
-    if file.exists() {
-        fs::remove_file(&file)?;
-    }
     eprintln!("kb index");
-    let mut command = Command::new(release_build::program());
-    let run = child::measured(command.arg("index").args(&folders).arg("-o").arg(&file))?;
+    let run = release_build::index_anew(&file, &folders)?;
     Ok(Searched {
         file,
         corpus,
@@ -347,25 +333,6 @@ fn recalls(
             Ok(truth.recall(filter, &found))
         })
         .collect()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
-/// A short try must not take the place of results.
-fn default_table(quick: bool) -> PathBuf {
-    let name = format!("search-{}.md", machine::today());
-    if quick {
-        folder().join(name)
-    } else {
-        repository::root().join("tests/bench-results").join(name)
-    }
 }
 
 #[cfg(test)]

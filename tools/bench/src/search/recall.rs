@@ -1,12 +1,7 @@
 //! How many of the true nearest an index finds.
 
 use super::collection::Collection;
-
-/// How many neighbours are compared.
-const K: usize = 10;
-
-/// Scores this near are equal: the order in which products are summed moves the last digits.
-const EQUAL: f32 = 1e-5;
+use crate::peers::{EQUAL, K};
 
 /// Exact scores: for each filter, the first one being none, the score of the last true neighbour
 /// of each query.

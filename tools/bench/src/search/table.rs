@@ -2,7 +2,8 @@
 
 use std::fmt::{Result, Write};
 
-use super::figures::{Figures, MODES, Measured, Times};
+use super::figures::{Figures, MODES, Times};
+use crate::peers::results::measured;
 
 /// All tables, with what a reader must know to judge them.
 pub(crate) fn markdown(figures: &Figures, plot: &str) -> String {
@@ -53,13 +54,6 @@ fn write_all(text: &mut String, figures: &Figures, plot: &str) -> Result {
     write_notes(text, figures)
 }
 
-fn measured(figures: &Figures) -> impl Iterator<Item = (&'static str, &Measured)> {
-    figures
-        .systems
-        .iter()
-        .filter_map(|system| Some((system.name, system.measured.as_ref().ok()?)))
-}
-
 fn write_answers(text: &mut String, figures: &Figures) -> Result {
     writeln!(text, "## Answers, p50 / p95 ms\n")?;
     writeln!(
@@ -67,7 +61,7 @@ fn write_answers(text: &mut String, figures: &Figures) -> Result {
         "| system | keyword | semantic | hybrid | recall@10 of semantic | 16 vectors at once, p50 ms |"
     )?;
     writeln!(text, "|---|---|---|---|---|---|")?;
-    for (name, measured) in measured(figures) {
+    for (name, measured) in measured(&figures.systems) {
         write!(text, "| {name} |")?;
         for mode in MODES {
             write!(text, " {} |", p50_p95(measured.times(mode, None)))?;
@@ -99,7 +93,7 @@ fn write_filtered(text: &mut String, figures: &Figures) -> Result {
         "\n|---|---|{}",
         "---|".repeat(2 + 2 * figures.facets.len())
     )?;
-    for (name, measured) in measured(figures) {
+    for (name, measured) in measured(&figures.systems) {
         for mode in MODES {
             if measured.times(mode, None).is_none() {
                 continue;
@@ -127,7 +121,7 @@ fn write_costs(text: &mut String, figures: &Figures) -> Result {
         "| system | build s | disk MB | open + first answer ms | whole process ms | private MB \
          | of it before opening | mapped pages MB |\n|---|---|---|---|---|---|---|---|"
     )?;
-    for (name, measured) in measured(figures) {
+    for (name, measured) in measured(&figures.systems) {
         let build = measured
             .build_seconds
             .map(|seconds| format!("{seconds:.1}"));
@@ -198,8 +192,9 @@ fn megabytes(bytes: u64) -> f64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::peers::results::Outcome;
     use crate::search::facet::{Allowed, Facet};
-    use crate::search::figures::{Cell, Outcome};
+    use crate::search::figures::{Cell, Measured};
 
     pub(crate) fn figures() -> Figures {
         let cell = |mode: &str, filter: Option<&str>, p50: f64| Cell {
@@ -247,11 +242,13 @@ pub(crate) mod tests {
                 Outcome {
                     name: "kb",
                     note: "ours",
+                    is_ours: true,
                     measured: Ok(ours),
                 },
                 Outcome {
                     name: "other <x>",
                     note: "theirs",
+                    is_ours: false,
                     measured: Err("no wheel".to_owned()),
                 },
             ],

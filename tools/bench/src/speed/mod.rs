@@ -6,7 +6,6 @@ mod tantivy;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use kb_engine::{Info, Kb, Sizes};
@@ -162,17 +161,13 @@ fn facts(file: &Path) -> Result<(Info, Sizes)> {
 
 /// Indexes the parts in a process of its own.
 fn index(name: &'static str, file: &Path, parts: &[&Part], from_nothing: bool) -> Result<Indexed> {
-    if from_nothing && file.exists() {
-        fs::remove_file(file)?;
-    }
     eprintln!("index: {name}");
-    let mut command = Command::new(release_build::program());
-    command.arg("index");
-    command
-        .args(parts.iter().map(|part| &part.folder))
-        .arg("-o")
-        .arg(file);
-    let run = child::measured(&mut command)?;
+    let folders: Vec<&Path> = parts.iter().map(|part| part.folder.as_path()).collect();
+    let run = if from_nothing {
+        release_build::index_anew(file, &folders)?
+    } else {
+        release_build::index(file, &folders)?
+    };
     let mut count = Count::default();
     for part in parts {
         count.add(part.count);

@@ -4,6 +4,7 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::sets::Data;
+use crate::peers::results::Outcome;
 
 /// Shares of the true ten that a setting is looked for.
 pub(crate) const TARGETS: [f64; 3] = [0.90, 0.95, 0.99];
@@ -26,16 +27,7 @@ pub(crate) struct Figures {
 /// All systems on one set.
 pub(crate) struct SetFigures {
     pub(crate) data: Data,
-    pub(crate) systems: Vec<Outcome>,
-}
-
-/// What became of one system.
-pub(crate) struct Outcome {
-    pub(crate) name: &'static str,
-    pub(crate) note: &'static str,
-    pub(crate) is_ours: bool,
-    /// Its figures, or why there are none.
-    pub(crate) measured: std::result::Result<Measured, String>,
+    pub(crate) systems: Vec<Outcome<Measured>>,
 }
 
 /// The figures of one system.
@@ -186,15 +178,8 @@ impl Measured {
 
 impl SetFigures {
     fn to_json(&self) -> Value {
-        let systems = self.systems.iter().map(|system| {
-            let mut value = match &system.measured {
-                Ok(measured) => measured.to_json(),
-                Err(reason) => json!({"missing": reason}),
-            };
-            value["name"] = system.name.into();
-            value["note"] = system.note.into();
-            value
-        });
+        let systems = self.systems.iter();
+        let systems = systems.map(|one| one.to_json(Measured::to_json));
         json!({
             "name": self.data.name,
             "source": self.data.source,

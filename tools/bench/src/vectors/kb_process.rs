@@ -13,11 +13,10 @@ use serde_json::{Value, json};
 
 use super::index::{ListedIndex, Options, VectorIndex};
 use crate::child::own_private_bytes;
-use crate::latency::Summary;
-use crate::peers::npy;
+use crate::latency;
+use crate::peers::{K, npy};
 
 /// As in `protocol.py`.
-pub(crate) const K: usize = 10;
 const LEAST_QUERIES: usize = 100;
 const PASSES: usize = 3;
 const BEFORE_MEMORY: usize = 100;
@@ -106,35 +105,16 @@ fn sweep<I: VectorIndex>(
         }
         let asked = queries.get(..found.len()).unwrap_or(queries);
         let cpu = cpu_seconds();
-        let summary = timed(index, asked, setting, limit)?;
-        let cpu_us = (cpu_seconds() - cpu) * 1e6 / summary.runs.max(1) as f64;
-        let micros = |time: Duration| time.as_secs_f64() * 1e6;
-        points.push(json!({
-            "setting": setting.to_string(), "found": found, "runs": summary.runs,
-            "p50_us": micros(summary.p50), "p95_us": micros(summary.p95),
-            "mean_us": micros(summary.mean), "cpu_us": cpu_us,
-        }));
+        let summary = latency::of_passes(asked, PASSES, LEAST_QUERIES, limit, |query| {
+            index.search(query, K, setting)
+        })?;
+        let mut point = summary.to_json();
+        point["cpu_us"] = ((cpu_seconds() - cpu) * 1e6 / summary.runs.max(1) as f64).into();
+        point["setting"] = setting.to_string().into();
+        point["found"] = found.into();
+        points.push(point);
     }
     Ok(json!({ "points": points }))
-}
-
-fn timed<I: VectorIndex>(
-    index: &I,
-    queries: &[Vec<f32>],
-    setting: &I::Setting,
-    limit: Duration,
-) -> Result<Summary> {
-    let mut times = Vec::new();
-    let end = Instant::now() + limit;
-    for query in std::iter::repeat_n(queries, PASSES).flatten() {
-        let start = Instant::now();
-        std::hint::black_box(index.search(query, K, setting)?);
-        times.push(start.elapsed());
-        if times.len() >= LEAST_QUERIES && Instant::now() > end {
-            break;
-        }
-    }
-    Ok(Summary::of(times))
 }
 
 /// What a fresh process waits for its first answer, and what it holds after some more.

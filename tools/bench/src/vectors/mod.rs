@@ -17,12 +17,12 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context, Result, bail, ensure};
-use figures::{Build, Cold, Figures, Measured, Outcome, Point, Reached, SetFigures, TARGETS};
+use figures::{Build, Cold, Figures, Measured, Point, Reached, SetFigures, TARGETS};
 use recall::Truth;
 use sets::Data;
 use systems::{MANY_ROWS, Runner, System};
-use xtask::repository;
 
+use crate::peers::results::{self, Outcome, median};
 use crate::{corpus, machine};
 
 /// Seconds for the answers of one setting, and as many for its times.
@@ -89,10 +89,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         together: TOGETHER.min(cores),
         sets: Vec::new(),
     };
-    let out = options
-        .out
-        .clone()
-        .unwrap_or_else(|| default_table(options.quick, &folder));
+    let default = || results::default_table("vectors", options.quick, &folder);
+    let out = options.out.clone().unwrap_or_else(default);
     if let Some(parent) = out.parent() {
         fs::create_dir_all(parent)?;
     }
@@ -159,16 +157,6 @@ fn named_only(command: &str, options: &Options) -> String {
     command
 }
 
-/// A short try must not take the place of results.
-fn default_table(quick: bool, folder: &Path) -> PathBuf {
-    let name = format!("vectors-{}.md", machine::today());
-    if quick {
-        folder.join(name)
-    } else {
-        repository::root().join("tests/bench-results").join(name)
-    }
-}
-
 /// What becomes of a system on a set. What is wrong with a peer is told in the tables.
 fn outcome(
     runner: &Runner,
@@ -176,25 +164,16 @@ fn outcome(
     data: &Data,
     truth: &mut Truth,
     options: &Options,
-) -> Result<Outcome> {
+) -> Result<Outcome<Measured>> {
     let measured = measure(runner, system, data, truth, options.quick);
-    if let Err(error) = &measured {
-        eprintln!("{}: {error:#}", system.name);
-        // What is wrong with ours is not for a table.
-        ensure!(!system.is_ours(), "{}: {error:#}", system.name);
-    }
+    let outcome = Outcome::of(system.name, system.note, system.is_ours(), measured)?;
     let place = runner.place(system);
     if !options.keep && place.is_dir() {
         fs::remove_dir_all(&place)?;
     } else if !options.keep && place.is_file() {
         fs::remove_file(&place)?;
     }
-    Ok(Outcome {
-        name: system.name,
-        note: system.note,
-        is_ours: system.is_ours(),
-        measured: measured.map_err(|error| format!("{error:#}")),
-    })
+    Ok(outcome)
 }
 
 /// All figures of one system on one set.
@@ -307,26 +286,16 @@ fn reached(
     Ok(all)
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or_default()
-}
-
 /// Tables, figures and a picture for each set.
 fn write_all(figures: &Figures, out: &Path) -> Result<()> {
     let stem = out.file_stem().unwrap_or_default().to_string_lossy();
     let picture = |set: &str| format!("{stem}-{set}.svg");
-    write(out, &table::markdown(figures, &picture))?;
     for set in &figures.sets {
         let path = out.with_file_name(picture(set.data.name));
-        write(&path, &plot::svg(set, &figures.date))?;
+        results::write(&path, &plot::svg(set, &figures.date))?;
     }
-    let json = serde_json::to_string_pretty(&figures.to_json())?;
-    write(&out.with_extension("json"), &(json + "\n"))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    let text = table::markdown(figures, &picture);
+    results::write_tables(out, &text, &figures.to_json())
 }
 
 #[cfg(test)]
@@ -349,11 +318,5 @@ mod tests {
         let named = named_only("vectors --file b/all.kb --out a/table", &options);
         assert_eq!(named, "vectors --file all.kb --out table");
         assert!(parse(&words("--file")).is_err() && parse(&words("--fast")).is_err());
-    }
-
-    #[test]
-    fn the_middle_value_is_the_median() {
-        assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
-        assert_eq!(median(Vec::new()), 0.0);
     }
 }

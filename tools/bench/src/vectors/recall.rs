@@ -6,11 +6,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::kb_process::K;
-use crate::peers::npy;
-
-/// Scores this near are equal: the order in which products are summed moves the last digits.
-const EQUAL: f32 = 1e-5;
+use crate::peers::{EQUAL, K, npy};
 
 /// The exact nearest of each query.
 pub(crate) struct Truth {

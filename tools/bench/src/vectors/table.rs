@@ -2,8 +2,9 @@
 
 use std::fmt::{Result, Write};
 
-use super::figures::{Figures, Measured, SetFigures, TARGETS};
+use super::figures::{Figures, SetFigures, TARGETS};
 use super::systems::MANY_ROWS;
+use crate::peers::results::measured;
 
 /// All tables, with what a reader must know to judge them. `plot` names the picture of a set.
 pub(crate) fn markdown(figures: &Figures, plot: &dyn Fn(&str) -> String) -> String {
@@ -54,12 +55,6 @@ fn write_all(text: &mut String, figures: &Figures, plot: &dyn Fn(&str) -> String
     Ok(())
 }
 
-fn measured(set: &SetFigures) -> impl Iterator<Item = (&'static str, &Measured)> {
-    set.systems
-        .iter()
-        .filter_map(|system| Some((system.name, system.measured.as_ref().ok()?)))
-}
-
 fn write_set(text: &mut String, figures: &Figures, set: &SetFigures, plot: &str) -> Result {
     let data = &set.data;
     writeln!(text, "## {}\n", data.name)?;
@@ -77,7 +72,7 @@ fn write_set(text: &mut String, figures: &Figures, set: &SetFigures, plot: &str)
         "| system | build s | build CPU s | build peak private MB | disk MB | bytes a row | private MB | \
          cold open ms | cold first query ms |\n|---|---|---|---|---|---|---|---|---|"
     )?;
-    for (name, measured) in measured(set) {
+    for (name, measured) in measured(&set.systems) {
         let (build, cold) = (&measured.build, &measured.cold);
         writeln!(
             text,
@@ -111,7 +106,7 @@ fn write_target(
          queries a second | with {} processes |\n|---|---|---|---|---|---|---|---|",
         figures.together
     )?;
-    for (name, measured) in measured(set) {
+    for (name, measured) in measured(&set.systems) {
         let reached = measured.reached.get(place).copied().flatten();
         let point = reached.and_then(|reached| measured.points.get(reached.point));
         if let (Some(reached), Some(point)) = (reached, point) {
@@ -157,7 +152,7 @@ fn write_notes(text: &mut String, set: &SetFigures) -> Result {
             )?,
         }
     }
-    let fewest = measured(set)
+    let fewest = measured(&set.systems)
         .flat_map(|(_, measured)| measured.points.iter().map(|point| point.queries))
         .min();
     if let Some(fewest) = fewest.filter(|fewest| *fewest < set.data.queries) {
@@ -193,9 +188,10 @@ fn milliseconds(micros: f64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use super::super::figures::{Build, Cold, Outcome, Point, Reached};
+    use super::super::figures::{Build, Cold, Measured, Point, Reached};
     use super::super::sets::Data;
     use super::*;
+    use crate::peers::results::Outcome;
 
     pub(crate) fn figures() -> Figures {
         let point = |setting: &str, recall: f64, mean_us: f64| Point {
