@@ -27,7 +27,7 @@ const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-g"];
 
 /// Most bytes of the library, stripped: its name, features, profile of cargo, and the limit.
 const LIMITS: [(&str, &[&str], &str, u64); 3] = [
-    ("with everything", &[], "release", 48 << 20),
+    ("with everything", &[], "dist", 48 << 20),
     (
         "without grammars and office formats",
         &["--no-default-features", "--features", "write"],
@@ -48,7 +48,7 @@ pub(crate) fn header(arguments: &[String]) -> Result<bool> {
     repository::run_tool("kb-header", arguments, Profile::Dev)
 }
 
-/// Runs the verb `c`: the tests alone, or with `--sizes` the sizes of release builds.
+/// Runs the verb `c`: the tests alone, or with `--sizes` the sizes of shipped builds.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     match arguments {
         [] => steps::run_with(&[], test),
@@ -281,7 +281,7 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// The sizes of release builds beside their limits.
+/// The sizes of shipped builds beside their limits.
 fn sizes() -> Result<bool> {
     let mut good = true;
     for (name, features, profile, limit) in LIMITS {

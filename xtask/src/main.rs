@@ -125,7 +125,8 @@ Speed and size:
        --update         write them to tests/bench-results/instructions.json instead
 
 Release:
-  wheel                 the wheels of Python, with grammars and without, into target/wheels: sizes, abi3, a first use of each";
+  wheel                 the wheels of Python, with grammars and without, into target/wheels: sizes, abi3, a first use of each
+       --default        only the one with grammars";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -145,7 +146,7 @@ fn eval(arguments: &[String]) -> Result<bool> {
     let profile = if arguments.iter().any(|argument| argument == "--quick") {
         Profile::Dev
     } else {
-        Profile::Release
+        Profile::Dist
     };
     repository::run_tool("kb-eval", arguments, profile)
 }
@@ -156,7 +157,7 @@ fn documents(arguments: &[String]) -> Result<bool> {
     let profile = if is_quick {
         Profile::Dev
     } else {
-        Profile::Release
+        Profile::Dist
     };
     let arguments = [&["documents".to_owned()], arguments].concat();
     repository::run_tool("kb-eval", &arguments, profile)
@@ -181,7 +182,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "bench" if rest.first().is_some_and(|name| name == "python") => {
             python::bench(rest.get(1..).unwrap_or_default())
         }
-        "bench" => repository::run_tool("kb-bench", rest, Profile::Release),
+        "bench" => repository::run_tool("kb-bench", rest, Profile::Dist),
         "mcp-clients" => mcp_clients::run(rest),
         "crash" => crash::run(rest),
         "rooms" => rooms::run(rest),

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         return run_official();
     }
     let arguments = [&["mcp-clients".to_owned()], arguments].concat();
-    repository::run_tool("kb-bench", &arguments, Profile::Release)
+    repository::run_tool("kb-bench", &arguments, Profile::Dist)
 }
 
 /// What was installed.

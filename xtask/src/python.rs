@@ -35,7 +35,7 @@ const WHEEL_LIMITS: [(&str, &[&str], u64); 2] = [
 /// What links against an old C library, whatever this machine has: else newer versions of its functions (`hypot` of
 /// 2.35, `pthread_create` of 2.34) would be needed.
 const PORTABLE: &[&str] = if cfg!(target_os = "linux") {
-    &["--zig", "--compatibility", "manylinux_2_28"]
+    &["--zig", "--compatibility", "manylinux2014"]
 } else {
     &[]
 };
@@ -70,7 +70,7 @@ pub(crate) fn test(summary: &mut Summary, arguments: &[String]) -> Result<()> {
         // The sources of the package have no module: the stage comes first, and the folder of the tests is none of
         // its own (`python -m pytest` would make it one).
         let paths = env::join_paths([stage.as_path(), &folder])?;
-        let mut pytest = Command::new(venv.join("bin/pytest"));
+        let mut pytest = Command::new(program(&venv, "pytest"));
         pytest
             .args(["-q", "-p", "no:cacheprovider", "-W", "error"])
             .args(["-o", "asyncio_default_fixture_loop_scope=function", "tests"])
@@ -86,27 +86,29 @@ pub(crate) fn test(summary: &mut Summary, arguments: &[String]) -> Result<()> {
 
 /// Runs the verb `wheel`: both wheels into `target/wheels`, and what a user does first with each.
 pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
-    if let Some(argument) = arguments.first() {
-        bail!("wheel takes no arguments; {argument:?} was given");
-    }
+    let wheels = match arguments {
+        [] => WHEEL_LIMITS.as_slice(),
+        [flag] if flag == "--default" => &WHEEL_LIMITS[..1],
+        _ => bail!("wheel knows --default only"),
+    };
     let python = interpreter().context("python3 (3.11 or newer) is not installed")?;
     let tools = new_environment(
         &python,
         "wheel-tools",
         &["maturin[zig]==1.16.0", "abi3audit"],
     )?;
-    for (name, features, limit) in WHEEL_LIMITS {
+    for (name, features, limit) in wheels {
         let folder = target().join("wheels").join(name.replace([' ', ','], "-"));
         let _ = fs::remove_dir_all(&folder);
-        let mut maturin = Command::new(tools.join("bin/maturin"));
+        let mut maturin = Command::new(program(&tools, "maturin"));
         let path = [
-            tools.join("bin").into_os_string(),
+            programs(&tools).into_os_string(),
             env::var_os("PATH").unwrap_or_default(),
         ];
         maturin
-            .args(["build", "--release", "--quiet", "--out"])
+            .args(["build", "--profile", "dist", "--quiet", "--out"])
             .arg(&folder)
-            .args(features)
+            .args(*features)
             .args(PORTABLE)
             .current_dir(root().join("python"))
             .env(
@@ -125,14 +127,14 @@ pub(crate) fn wheel(arguments: &[String]) -> Result<bool> {
             bytes,
             wheel.path().display()
         );
-        if bytes > limit {
+        if bytes > *limit {
             bail!("the wheel {name} has {bytes} bytes, more than {limit}");
         }
         check_glibc(&python, &wheel.path())?;
-        let mut audit = Command::new(tools.join("bin/abi3audit"));
+        let mut audit = Command::new(program(&tools, "abi3audit"));
         repository::run(audit.arg("--strict").arg(wheel.path()))?;
         let user = new_environment(&python, "wheel-user", &[&wheel.path().to_string_lossy()])?;
-        let mut smoke = Command::new(user.join("bin/python"));
+        let mut smoke = Command::new(program(&user, "python"));
         repository::run(smoke.arg(root().join("python/tests/smoke.py")))?;
     }
     Ok(true)
@@ -178,12 +180,13 @@ pub(crate) fn bench(arguments: &[String]) -> Result<bool> {
     let venv = new_environment(&python, "python-bench", &packages)?;
     repository::run(&mut cargo(&[
         "build",
-        "--release",
+        "--profile",
+        "dist",
         "--package",
         "kbfile-python",
     ]))?;
-    let stage = staged("python-stage-release", &target().join("release"))?;
-    let mut compare = Command::new(venv.join("bin/python"));
+    let stage = staged("python-stage-dist", &target().join("dist"))?;
+    let mut compare = Command::new(program(&venv, "python"));
     compare
         .arg(root().join("python/benches/compare.py"))
         .args(arguments)
@@ -221,7 +224,7 @@ fn environment(python: &Path) -> Result<PathBuf> {
         venv.display()
     );
     make_venv(python, &venv)?;
-    let mut pip = Command::new(venv.join("bin/python"));
+    let mut pip = Command::new(program(&venv, "python"));
     pip.args([
         "-m",
         "pip",
@@ -240,11 +243,20 @@ fn environment(python: &Path) -> Result<PathBuf> {
 fn new_environment(python: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
     let venv = target().join(name);
     make_venv(python, &venv)?;
-    let mut pip = Command::new(venv.join("bin/python"));
+    let mut pip = Command::new(program(&venv, "python"));
     pip.args(["-m", "pip", "install", "-q", "--disable-pip-version-check"])
         .args(packages);
     repository::run(&mut pip)?;
     Ok(venv)
+}
+
+/// Where the programs of an environment are.
+fn programs(environment: &Path) -> PathBuf {
+    environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
+}
+
+fn program(environment: &Path, name: &str) -> PathBuf {
+    programs(environment).join(format!("{name}{}", env::consts::EXE_SUFFIX))
 }
 
 fn make_venv(python: &Path, venv: &Path) -> Result<()> {

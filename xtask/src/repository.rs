@@ -73,8 +73,8 @@ pub fn index_with(program: &Path, sources: &Path, file: &Path) -> Result<()> {
 /// How a tool is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
-    /// For figures of speed.
-    Release,
+    /// As it is shipped: for figures of speed and size.
+    Dist,
     /// For everything else: takes the libraries that the tests have built.
     Dev,
 }
@@ -84,9 +84,9 @@ pub enum Profile {
 /// It starts in the folder of the caller, so that relative paths mean what they say.
 pub fn run_tool(name: &str, arguments: &[String], profile: Profile) -> Result<bool> {
     let (folder, mut build) = match profile {
-        Profile::Release => {
-            let release = ["build", "--quiet", "--release", "--package", name];
-            ("release", cargo(&release))
+        Profile::Dist => {
+            let build = ["build", "--quiet", "--profile", "dist", "--package", name];
+            ("dist", cargo(&build))
         }
         Profile::Dev => {
             // The packages and features of the tests, so that cargo takes the libraries it has.

@@ -29,7 +29,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let file = fs::canonicalize(file).with_context(|| file.clone())?;
     repository::run(&mut repository::cargo(&[
         "build",
-        "--release",
+        "--profile",
+        "dist",
         "--package",
         "kb-ffi",
     ]))?;
@@ -42,7 +43,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         .args(["-std=c11", "-O2", "-I"])
         .arg(source.join("include"))
         .arg(source.join("benches/calls.c"))
-        .arg(repository::target().join("release/libkb.a"))
+        .arg(repository::target().join("dist/libkb.a"))
         .args(["-lpthread", "-ldl", "-lm", "-o"])
         .arg(&program);
     repository::run(&mut compile)?;

@@ -12,7 +12,7 @@ use kb_engine::{Kb, KbWriter, Mode, Request};
 use xtask::repository;
 
 use crate::child::{self, Measured};
-use crate::{corpus, machine, release_build};
+use crate::{corpus, machine, shipped_build};
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 
@@ -45,8 +45,8 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     let program = match program {
         Some(program) => program,
         None => {
-            release_build::build()?;
-            release_build::program()
+            shipped_build::build()?;
+            shipped_build::program()
         }
     };
     let mut rows: Vec<Row> = Vec::new();

@@ -16,7 +16,7 @@ use xtask::repository;
 
 use crate::latency::Summary;
 use crate::table::Table;
-use crate::{child, corpus, release_build};
+use crate::{child, corpus, shipped_build};
 
 /// Changes of one file.
 const CHANGES: usize = 40;
@@ -40,13 +40,13 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
         other => bail!("bench live does not know {other:?}"),
     };
     let parts = corpus::fetch()?;
-    release_build::build()?;
+    shipped_build::build()?;
     let folders: Vec<PathBuf> = parts.iter().map(|part| part.folder.clone()).collect();
     let bench = corpus::bench_folder();
     let mut table = Table::default();
     nothing_changed(&mut table, &bench.join("live-part1.kb"), &folders[..1])?;
     let file = bench.join("live.kb");
-    release_build::index_anew(&file, &folders)?;
+    shipped_build::index_anew(&file, &folders)?;
     one_file_changed(&mut table, &file, &folders)?;
     beside_a_writer(&mut table, &file)?;
     verify(&mut table, "verify", &file)?;
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
 }
 
 fn index(file: &Path, folders: &[PathBuf]) -> Result<Duration> {
-    Ok(release_build::index(file, folders)?.elapsed)
+    Ok(shipped_build::index(file, folders)?.elapsed)
 }
 
 fn ms(time: Duration) -> String {
@@ -75,7 +75,7 @@ fn spread(summary: Summary) -> String {
 }
 
 fn nothing_changed(table: &mut Table, file: &Path, folders: &[PathBuf]) -> Result<()> {
-    release_build::index_anew(file, folders)?;
+    shipped_build::index_anew(file, folders)?;
     let before = fs::read(file)?;
     let times = (0..15)
         .map(|_| index(file, folders))
@@ -336,7 +336,7 @@ fn large(table: &mut Table, folders: &[PathBuf]) -> Result<()> {
         }
     }
     let file = bench.join("large.kb");
-    let time = release_build::index_anew(&file, std::slice::from_ref(&copies))?.elapsed;
+    let time = shipped_build::index_anew(&file, std::slice::from_ref(&copies))?.elapsed;
     let bytes = fs::metadata(&file)?.len();
     table.add(
         "indexing the large file",

@@ -68,12 +68,12 @@ fn parse(arguments: &[String]) -> Result<Options> {
     Ok(options)
 }
 
-/// A release build of `kb`, for the fixtures with the feature that has them.
+/// A build of `kb` as it is shipped, for the fixtures with the feature that has them.
 fn build(features: &[&str], folder: &Path) -> Result<PathBuf> {
-    let mut arguments = vec!["build", "--release", "--package", "kb-cli"];
+    let mut arguments = vec!["build", "--profile", "dist", "--package", "kb-cli"];
     arguments.extend_from_slice(features);
     repository::run(repository::cargo(&arguments).env("CARGO_TARGET_DIR", folder))?;
-    let program = format!("release/kb{}", std::env::consts::EXE_SUFFIX);
+    let program = format!("dist/kb{}", std::env::consts::EXE_SUFFIX);
     Ok(folder.join(program))
 }
 

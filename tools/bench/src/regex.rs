@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail, ensure};
 use kb_engine::{IndexOptions, Kb, KbWriter, PageOptions, Progress, SealOptions};
 use serde_json::Value;
 
-use crate::{corpus, machine, release_build};
+use crate::{corpus, machine, shipped_build};
 
 /// A pattern with the flags that both programs have for it.
 struct Pattern {
@@ -110,8 +110,8 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
     let program = match &options.program {
         Some(program) => program.clone(),
         None => {
-            release_build::build()?;
-            release_build::program()
+            shipped_build::build()?;
+            shipped_build::program()
         }
     };
     let version = Command::new(&options.rg).arg("--version").output();

@@ -3,8 +3,8 @@
 /// A version of the GNU C library: 2.28 is `(2, 28)`.
 pub(crate) type Version = (u32, u32);
 
-/// The newest version that wheels may need: that of `manylinux_2_28`.
-pub(crate) const NEWEST: Version = (2, 28);
+/// The newest version that wheels may need: that of `manylinux2014`.
+pub(crate) const NEWEST: Version = (2, 17);
 
 /// What stands before each version in the table of strings of a library.
 const PREFIX: &[u8] = b"GLIBC_";
@@ -35,6 +35,6 @@ mod tests {
         let names = b"\0pthread_create\0GLIBC_2.2.5\0GLIBC_2.34\0hypot\0GLIBC_2.4\0GLIBC_PRIVATE\0GLIBC_9 is text";
         assert_eq!(newest_needed(names), Some((2, 34)));
         assert_eq!(newest_needed(b"GLIBCXX_3.4\0GLIBC_2.17"), None);
-        assert!(newest_needed(b"GLIBC_2.28\0") <= Some(NEWEST));
+        assert!(newest_needed(b"GLIBC_2.17\0") <= Some(NEWEST));
     }
 }

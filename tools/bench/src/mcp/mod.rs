@@ -16,7 +16,7 @@ use xtask::http_server::HttpServer;
 
 use crate::latency::Summary;
 use crate::table::Table;
-use crate::{child, corpus, release_build};
+use crate::{child, corpus, shipped_build};
 
 /// Calls of each kind that are timed.
 const CALLS: usize = 1000;
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
         bail!("bench mcp takes no arguments; {argument:?} was given");
     }
     let parts = corpus::fetch()?;
-    release_build::build()?;
+    shipped_build::build()?;
     let part = parts.first().context("the corpus has a first part")?;
     let file = file_of(&part.folder)?;
     let queries = corpus::queries()?;
@@ -56,13 +56,13 @@ pub(super) fn run(arguments: &[String]) -> Result<bool> {
 fn file_of(folder: &Path) -> Result<PathBuf> {
     let file = corpus::bench_folder().join("mcp.kb");
     if !file.exists() {
-        release_build::index(&file, &[folder])?;
+        shipped_build::index(&file, &[folder])?;
     }
     Ok(file)
 }
 
 fn server(file: &Path, more: &[&str]) -> Command {
-    let mut command = Command::new(release_build::program());
+    let mut command = Command::new(shipped_build::program());
     command.arg("mcp").arg(file).args(more);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command

@@ -23,7 +23,7 @@ use serde_json::Value;
 use systems::{Program, Runner, SYSTEMS, System};
 
 use crate::peers::results::{self, Outcome, median};
-use crate::{corpus, machine, release_build};
+use crate::{corpus, machine, shipped_build};
 
 /// Time for one mode with one filter; a slow system answers fewer queries in it.
 const SECONDS_PER_CELL: f64 = 5.0;
@@ -197,10 +197,10 @@ fn searched(options: &Options, folder: &Path) -> Result<Searched> {
             options.folders.clone(),
         )
     };
-    release_build::build()?;
+    shipped_build::build()?;
     let file = folder.join("all.kb");
     eprintln!("kb index");
-    let run = release_build::index_anew(&file, &folders)?;
+    let run = shipped_build::index_anew(&file, &folders)?;
     Ok(Searched {
         file,
         corpus,

@@ -14,7 +14,7 @@ use xtask::repository;
 use crate::child::{self, Measured};
 use crate::corpus::{self, Count, Part};
 use crate::latency::{self, ModeLatency, Summary};
-use crate::{export, machine, release_build};
+use crate::{export, machine, shipped_build};
 
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     if options.fetch_only {
         return Ok(true);
     }
-    release_build::build()?;
+    shipped_build::build()?;
     let figures = measure(&options, &parts)?;
     let text = report::markdown(&figures, arguments);
     println!("{text}");
@@ -125,8 +125,8 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
     check_documents(info.documents, indexed.last())?;
 
     let queries = corpus::queries()?;
-    let process = latency::of_processes(&release_build::program(), &file, &queries)?;
-    let process_floor = latency::of_idle_process(&release_build::program())?;
+    let process = latency::of_processes(&shipped_build::program(), &file, &queries)?;
+    let process_floor = latency::of_idle_process(&shipped_build::program())?;
     let library = latency::of_library(&file, &queries)?;
     let private_bytes = child::own_private_bytes();
     let ranking = latency::of_keyword_ranking(&file, &queries)?;
@@ -164,9 +164,9 @@ fn index(name: &'static str, file: &Path, parts: &[&Part], from_nothing: bool) -
     eprintln!("index: {name}");
     let folders: Vec<&Path> = parts.iter().map(|part| part.folder.as_path()).collect();
     let run = if from_nothing {
-        release_build::index_anew(file, &folders)?
+        shipped_build::index_anew(file, &folders)?
     } else {
-        release_build::index(file, &folders)?
+        shipped_build::index(file, &folders)?
     };
     let mut count = Count::default();
     for part in parts {

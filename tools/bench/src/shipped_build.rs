@@ -1,4 +1,4 @@
-//! The release build of `kb` that is measured.
+//! The build of `kb` that is measured: the one that is shipped.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use crate::child::{self, Measured};
 
 /// Builds `kb` as it is shipped.
 pub(crate) fn build() -> Result<()> {
-    let arguments = ["build", "--release", "--package", "kb-cli"];
+    let arguments = ["build", "--profile", "dist", "--package", "kb-cli"];
     repository::run(&mut repository::cargo(&arguments))
 }
 
 /// The program that [`build`] makes.
 pub(crate) fn program() -> PathBuf {
     repository::target()
-        .join("release")
+        .join("dist")
         .join(format!("kb{}", std::env::consts::EXE_SUFFIX))
 }
 
