@@ -3,6 +3,7 @@
 mod c;
 mod check;
 mod crash;
+mod dist;
 mod docs;
 mod mcp_clients;
 mod python;
@@ -125,6 +126,13 @@ Speed and size:
        --update         write them to tests/bench-results/instructions.json instead
 
 Release:
+  dist                  the archive and the .deb of kb, into target/packages, unpacked in a clean folder and tried
+       --target T       for this target (default: this machine, on Linux linked statically with musl)
+       --profile P      this profile of cargo: `release` is built sooner, to try what packs it
+       --runner PROGRAM that starts programs of the target, such as qemu-aarch64
+       --build-std      compile the standard library too, for a compiler that lacks that of the target
+       --program KB     pack this program, which is built already
+  dist manifests DIR    checksums, the Homebrew formula and the npm packages of the archives in DIR
   wheel                 the wheels of Python, with grammars and without, into target/wheels: sizes, abi3, a first use of each
        --default        only the one with grammars";
 
@@ -187,6 +195,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "crash" => crash::run(rest),
         "rooms" => rooms::run(rest),
         "trials" => trials::run(rest),
+        "dist" => dist::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(true)

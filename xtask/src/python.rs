@@ -199,7 +199,7 @@ fn is_ci() -> bool {
 }
 
 /// The interpreter, if it is new enough: that of the variable PYTHON, else `python3`.
-fn interpreter() -> Option<PathBuf> {
+pub(crate) fn interpreter() -> Option<PathBuf> {
     let python = env::var_os("PYTHON").map_or_else(|| PathBuf::from("python3"), PathBuf::from);
     let is_new = "import sys; sys.exit(sys.version_info < (3, 11))";
     let mut command = Command::new(&python);
@@ -250,8 +250,21 @@ fn new_environment(python: &Path, name: &str, packages: &[&str]) -> Result<PathB
     Ok(venv)
 }
 
+/// An environment with these packages, kept from one run to the next.
+pub(crate) fn kept_environment(python: &Path, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let wanted = packages.join("\n");
+    let venv = target().join(name);
+    let installed = venv.join("requirements.txt");
+    if fs::read_to_string(&installed).is_ok_and(|installed| installed == wanted) {
+        return Ok(venv);
+    }
+    let venv = new_environment(python, name, packages)?;
+    fs::write(installed, wanted)?;
+    Ok(venv)
+}
+
 /// Where the programs of an environment are.
-fn programs(environment: &Path) -> PathBuf {
+pub(crate) fn programs(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts" } else { "bin" })
 }
 
