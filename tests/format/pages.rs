@@ -77,6 +77,8 @@ fn pages() -> Vec<String> {
     let mut names: Vec<String> = [
         "README.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "SECURITY.md",
         "ffi/README.md",
         "python/README.md",
     ]
