@@ -4,5 +4,4 @@
 pub(crate) mod golden;
 mod make_golden;
 mod pages;
-mod retired_model;
 mod spec;

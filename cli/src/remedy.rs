@@ -28,7 +28,10 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         Some("`kb index PATH -o FILE.kb` makes one".to_owned())
     }),
     ("FORMAT_UNSUPPORTED", |_, _| {
-        Some("update the program, or index the sources again".to_owned())
+        Some(
+            "a newer file needs a newer `kb`; `kb index FOLDER -o NEW.kb` makes an older one anew"
+                .to_owned(),
+        )
     }),
     ("DAMAGED", replace_damaged),
     ("INDEX_LOCKED", |_, _| {

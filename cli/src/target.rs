@@ -104,7 +104,10 @@ impl<'a> Target<'a> {
         let hint = match &error {
             Error::NotAKb { .. } if self.existed => format!("`{}`", to_another()),
             Error::FormatUnsupported { .. } if self.existed => {
-                format!("update the program, or `{}`", to_another())
+                format!(
+                    "a newer file needs a newer `kb`; `{}` makes an older one anew",
+                    to_another()
+                )
             }
             _ => {
                 let hint =

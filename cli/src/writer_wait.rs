@@ -49,14 +49,6 @@ pub(crate) fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
     }
 }
 
-/// What is said of a file whose documents were all embedded again, because its model is no longer built in.
-pub(crate) fn new_model_note(model_before: &str) -> String {
-    format!(
-        "the vectors were by {model_before}, an embedding model that {} has replaced: all documents were embedded again",
-        kb_engine::BUILT_IN_MODEL
-    )
-}
-
 /// What is said while another writer has the file.
 pub(crate) fn waiting_note(holder: &str) -> String {
     format!("waiting for {holder}")

@@ -47,9 +47,7 @@ pub mod store {
     }
     /// Rows of chunks.
     pub mod chunks {
-        pub use crate::store::chunks::{
-            BLOCK_ROWS, ChunkReader, ChunkWriter, HEAD_BYTES, WHOLE_ROW_BYTES,
-        };
+        pub use crate::store::chunks::{BLOCK_ROWS, ChunkReader, ChunkWriter, HEAD_BYTES};
     }
     /// Decoders of text.
     pub mod decoder {
@@ -90,8 +88,7 @@ pub mod store {
     /// Names of tables and numbers of columns.
     pub mod tables {
         pub use crate::store::tables::{
-            ALL, BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, CHUNKS, FACETS, TEXT, TEXT_DICTIONARY,
-            segment_table,
+            ALL, BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, FACETS, TEXT, TEXT_DICTIONARY, segment_table,
         };
     }
 }

@@ -2,12 +2,12 @@
 
 use kb_engine::testing::index::keyword::{DICTIONARY, LENGTHS, POSTINGS};
 use kb_engine::testing::index::vector;
-use kb_engine::testing::store::tables::{BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, CHUNKS, TEXT};
+use kb_engine::testing::store::tables::{BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, TEXT};
 use kb_engine::{Kb, PageOptions};
 
 use super::ask::{Numbers, ask};
-use super::forgery::{Stored, forge};
-use crate::format::golden::{golden_bytes, golden_folder};
+use super::forgery::Stored;
+use crate::format::golden::golden_bytes;
 
 /// Files with random bytes in their columns.
 const RANDOM_FILES: u64 = 200;
@@ -80,30 +80,6 @@ fn heads_of_chunk_rows_that_lie_are_refused_or_harmless() {
             27..28,
         ] {
             set_field(CHUNK_HEADS.0, 28, None, field, number);
-        }
-    }
-}
-
-#[test]
-fn whole_rows_of_chunks_that_lie_are_refused_or_harmless() {
-    // As files before 0.10 have them.
-    let bytes = std::fs::read(golden_folder().join("v0.9/golden.kb")).expect("golden.kb");
-    for number in NUMBERS {
-        for row in [None, Some(0), Some(3)] {
-            for field in [0..4, 4..8, 8..12, 12..16] {
-                let what = format!("row {row:?}, bytes {field:?}: {number}");
-                let forged = forge(&bytes, |stored, transaction| {
-                    stored.column(transaction, CHUNKS, |bytes| {
-                        for (position, bytes) in bytes.chunks_exact_mut(16).enumerate() {
-                            if row.is_none_or(|row| row == position) {
-                                let len = field.len();
-                                bytes[field.clone()].copy_from_slice(&number.to_le_bytes()[..len]);
-                            }
-                        }
-                    });
-                });
-                drop(ask(forged, &what));
-            }
         }
     }
 }

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::forgery::{RawKey, Stored};
 use crate::format::golden::golden_bytes;
-use crate::support::Folder;
+use crate::support::{Folder, run};
 
 /// Where the signature block lies.
 const BLOCK: std::ops::Range<usize> = 512..1024;
@@ -85,6 +85,11 @@ fn refused() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         (
             "the next minor version",
             signed(10, &(kb_engine::FORMAT_VERSION.1 + 1).to_le_bytes()),
+            "FORMAT_UNSUPPORTED",
+        ),
+        (
+            "the minor version before",
+            signed(10, &(kb_engine::FORMAT_VERSION.1 - 1).to_le_bytes()),
             "FORMAT_UNSUPPORTED",
         ),
         (
@@ -244,6 +249,25 @@ fn a_feature_for_writers_is_refused_by_the_writer_only() {
             .document("new.md")
             .is_ok()
     );
+}
+
+#[test]
+fn a_file_of_an_older_format_is_named_and_stays() {
+    let folder = Folder::with_corpus();
+    let (major, minor) = kb_engine::FORMAT_VERSION;
+    let older = signed(10, &(minor - 1).to_le_bytes());
+    let path = folder.write("old.kb", older.clone());
+    for arguments in [
+        &["search", "fog horn", "-f", "old.kb"][..],
+        &["index", "harbour", "-o", "old.kb"],
+        &["index", "harbour", "-o", "old.kb", "--rebuild"],
+    ] {
+        let told = run(folder.command().args(arguments)).expect(2);
+        let version = format!("format version {major}.{}", minor - 1);
+        assert!(told.stderr.contains(&version), "{told:#?}");
+        assert!(told.stderr.contains("kb index"), "{told:#?}");
+        assert!(std::fs::read(&path).expect("old.kb") == older);
+    }
 }
 
 #[test]

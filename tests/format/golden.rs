@@ -1,4 +1,4 @@
-//! Files written by released and earlier formats open for ever and answer as they did.
+//! Files of the readable formats answer as they did when they were made.
 //!
 //! `golden/expected.json` is the one truth for all fronts: what a reader of any language must answer.
 //! `make_golden.rs` tells how both were made.
@@ -290,7 +290,6 @@ fn row(row: &SheetRow) -> Value {
     json!([row.number, cells])
 }
 
-/// Of a search that is refused, as a semantic one is in a file of a retired model, the code of the error.
 fn search(request: &Request, response: Result<Response, Error>) -> Value {
     let classes: Vec<&str> = request.filters.classes.iter().map(|c| c.name()).collect();
     let mut told = json!({

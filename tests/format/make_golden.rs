@@ -1,6 +1,6 @@
 //! How the golden file of this format was made: three commits, so that it has two segments, deleted
-//! chunks, tags, pages of an older commit and a file that was changed in place; from 0.7 on with documents of
-//! sheets, pages and slides, from 0.8 on with a segment of more than 1 MiB of text, which has trigrams.
+//! chunks, tags, pages of an older commit and a file that was changed in place; with documents of sheets, pages and
+//! slides, and a segment of more than 1 MiB of text, which has trigrams.
 //!
 //! `cargo test -p kb-cli --test tests make_golden -- --ignored` writes `golden/v<format>/golden.kb` and the
 //! answers of this program into `golden/expected.json`, once for each format. A golden file that is

@@ -11,7 +11,7 @@ use crate::container::column::{ColumnId, ColumnView};
 use crate::container::{BoundColumn, SegmentExtents, Snapshot};
 use crate::index::{keyword, trigram, vector};
 use crate::store::blocks::BlockReader;
-use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES, WHOLE_ROW_BYTES};
+use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES};
 use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
 use crate::store::segments::SegmentRecord;
@@ -78,14 +78,10 @@ impl Segment {
         let more_vectors = MoreVectorIndex::all_of(&record, id, columns)?;
         // What later steps allocate by rows is bounded by what the file has.
         let rows = u64::from(record.rows);
-        let chunk_bytes = |number: ColumnId, rows: u64, row_bytes: u32| {
-            let mut columns = record.columns.iter();
-            let column = columns.find(|column| column.column == number.0);
-            column.is_some_and(|column| column.len_bytes() == rows * u64::from(row_bytes))
-        };
-        let heads = rows.div_ceil(u64::from(BLOCK_ROWS));
-        let has_rows = chunk_bytes(tables::CHUNK_HEADS, heads, HEAD_BYTES)
-            || chunk_bytes(tables::CHUNKS, rows, WHOLE_ROW_BYTES);
+        let heads_bytes = rows.div_ceil(u64::from(BLOCK_ROWS)) * u64::from(HEAD_BYTES);
+        let mut columns = record.columns.iter();
+        let heads = columns.find(|column| column.column == tables::CHUNK_HEADS.0);
+        let has_rows = heads.is_some_and(|heads| heads.len_bytes() == heads_bytes);
         if text.rows != record.rows || vectors.rows != record.rows || !has_rows {
             return Err(Error::damaged(format!(
                 "columns and indexes of segment {} differ in rows",
@@ -163,19 +159,10 @@ impl Segment {
                 Error::damaged(format!("segment {} has no column {}", self.id.0, id.0))
             })
         };
-        let chunks = match self.extents.column(snapshot, tables::CHUNK_HEADS) {
-            Some(heads) => ChunkColumns::Packed([heads, column(tables::CHUNK_BLOCKS)?]),
-            None => ChunkColumns::Whole(column(tables::CHUNKS)?),
-        };
-        let rows = u64::from(self.rows());
-        let (stored, wanted) = match &chunks {
-            ChunkColumns::Packed([heads, _]) => {
-                (view(heads).rows(), rows.div_ceil(u64::from(BLOCK_ROWS)))
-            }
-            ChunkColumns::Whole(column) => (view(column).rows(), rows),
-        };
+        let chunk_heads = column(tables::CHUNK_HEADS)?;
+        let wanted = u64::from(self.rows()).div_ceil(u64::from(BLOCK_ROWS));
         // All that counts up to the number of rows is bounded by the size of the file.
-        if stored != wanted {
+        if view(&chunk_heads).rows() != wanted {
             return Err(Error::damaged(format!(
                 "segment {} claims other rows than it has",
                 self.id.0
@@ -183,7 +170,8 @@ impl Segment {
         }
         Ok(BoundSegment {
             segment: self,
-            chunks,
+            chunk_heads,
+            chunk_blocks: column(tables::CHUNK_BLOCKS)?,
             blocks: column(tables::BLOCKS)?,
             text: column(tables::TEXT)?,
             text_dictionary: column(tables::TEXT_DICTIONARY)?,
@@ -213,21 +201,13 @@ impl Segment {
     }
 }
 
-/// What holds the rows of chunks.
-#[derive(Debug)]
-enum ChunkColumns<'s> {
-    /// Heads and blocks.
-    Packed([BoundColumn<'s>; 2]),
-    /// The only column of a segment that was written before 0.10.
-    Whole(BoundColumn<'s>),
-}
-
 /// The columns of one segment over one snapshot.
 #[derive(Debug)]
 pub struct BoundSegment<'s> {
     /// The segment.
     pub segment: &'s Segment,
-    chunks: ChunkColumns<'s>,
+    chunk_heads: BoundColumn<'s>,
+    chunk_blocks: BoundColumn<'s>,
     blocks: BoundColumn<'s>,
     text: BoundColumn<'s>,
     text_dictionary: BoundColumn<'s>,
@@ -248,12 +228,8 @@ pub struct BoundSegment<'s> {
 impl<'s> BoundSegment<'s> {
     /// Chunk rows.
     pub fn chunks(&self) -> ChunkReader<'_> {
-        match &self.chunks {
-            ChunkColumns::Packed([heads, blocks]) => {
-                ChunkReader::new(view(heads), view(blocks), self.segment.rows())
-            }
-            ChunkColumns::Whole(column) => ChunkReader::of_whole_rows(view(column)),
-        }
+        let (heads, blocks) = (view(&self.chunk_heads), view(&self.chunk_blocks));
+        ChunkReader::new(heads, blocks, self.segment.rows())
     }
 
     /// Text of chunks.

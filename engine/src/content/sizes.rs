@@ -94,7 +94,7 @@ fn section_of(column: ColumnId) -> &'static str {
     }
     match column {
         tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
-        tables::CHUNKS | tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",
+        tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",
         keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
         vector::ROWS | vector::CODES | vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => {
             "vectors"

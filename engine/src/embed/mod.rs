@@ -17,7 +17,7 @@ mod texts;
 mod wordpiece;
 
 pub use self::embedder::{BUILT_IN_MODEL, Embedder};
-pub use self::models::{by_id, is_retired, word_weight};
+pub use self::models::{by_id, word_weight};
 pub use self::probe::{Probe, probes, verify_probes};
 #[cfg(feature = "model")]
 pub use self::static_model::built_in;

@@ -2,22 +2,16 @@
 
 use super::embedder::{BUILT_IN_MODEL, Embedder};
 
-/// The built-in model with an id; `None` for one that is [retired](is_retired), and in a build without models.
+/// The built-in model with an id; `None` for any other, and in a build without models.
 #[cfg(feature = "model")]
 pub fn by_id(id: &str) -> Option<&'static dyn Embedder> {
     (id == BUILT_IN_MODEL).then(|| super::built_in() as &dyn Embedder)
 }
 
-/// The built-in model with an id; `None` for one that is [retired](is_retired), and in a build without models.
+/// The built-in model with an id; `None` for any other, and in a build without models.
 #[cfg(not(feature = "model"))]
 pub fn by_id(_id: &str) -> Option<&'static dyn Embedder> {
     None
-}
-
-/// Whether a model was built in once and no longer is, so that vectors by it are replaced when the file
-/// is next written. The models of released formats, from 1.0 on, stay built in.
-pub fn is_retired(id: &str) -> bool {
-    id == "kb-static-1"
 }
 
 /// How much a word of a query says, 0.05 to 1, by the built-in model; 1 in a build without models.

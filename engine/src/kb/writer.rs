@@ -324,13 +324,6 @@ impl KbWriter {
         self.index(&paths, options, hook).map(Some)
     }
 
-    /// The id of the embedding model that had made the vectors of the file, when this writer has replaced
-    /// them: a file of a model that is no longer built in is embedded again, from its stored text, before
-    /// its first change; sealed elsewhere, in the output only. Takes about a second for 10 MB of text and core.
-    pub fn model_before(&self) -> Option<&str> {
-        self.session.model_before()
-    }
-
     /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
     /// them, and columns of vectors of other models. The file stays, as small as an empty one gets, with its
     /// identity and its way to store vectors; readers go on and follow at their next request. Returns how many

@@ -310,19 +310,10 @@ fn add_vectors(
                 });
             }
             let file = file_name(source, sources.files.len());
-            warnings.push(if embed::is_retired(&record.id) {
-                format!(
-                    "the vectors of {file} are by {}, an embedding model that {} has replaced; only keywords \
-                     were searched, until it is indexed again",
-                    record.id,
-                    embed::BUILT_IN_MODEL
-                )
-            } else {
-                format!(
-                    "this program does not have the embedding model {} of {file}; only keywords were searched",
-                    record.id
-                )
-            });
+            warnings.push(format!(
+                "this program does not have the embedding model {} of {file}; only keywords were searched",
+                record.id
+            ));
             plan.vectors.push(FileVector::default());
             continue;
         };

@@ -3,13 +3,11 @@
 //! A row has a document, the end of the span, first and last line. The start is the end of the row before
 //! when that belongs to the same document, else 0: the chunks of a document are consecutive rows and
 //! contiguous bytes. Rows of a segment are in the order of (document path bytes, start), which makes row
-//! order the order of ties. They are stored in [`packed`] blocks, about 4 bytes a row; before 0.10 a row was
-//! these four numbers, each u32.
+//! order the order of ties. They are stored in [`packed`] blocks, about 4 bytes a row.
 
 use kb_types::error::{Error, Result};
-use kb_types::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
+use kb_types::{ChunkSpan, DocumentId, SegmentId, Span};
 
-use crate::container::codec::u32_at;
 use crate::container::column::{
     ColumnRecord, ColumnView, ColumnWriter, ExtentSink, SCATTERED_ORDER,
 };
@@ -21,9 +19,6 @@ mod row;
 use packed::PackedRows;
 pub use packed::{BLOCK_ROWS, HEAD_BYTES};
 pub use row::ChunkRow;
-
-/// Bytes of a row of column 1.
-pub const WHOLE_ROW_BYTES: u32 = 16;
 
 /// Writes the chunk rows of a segment.
 #[derive(Debug)]
@@ -109,28 +104,15 @@ pub struct Chunk {
 /// Reads chunk rows.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkReader<'a> {
-    stored: Stored<'a>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Stored<'a> {
-    /// In columns 5 and 6.
-    Packed(PackedRows<'a>),
-    /// In column 1, of a segment that was written before 0.10.
-    Whole(ColumnView<'a>),
+    /// Columns 5 and 6.
+    packed: PackedRows<'a>,
 }
 
 impl<'a> ChunkReader<'a> {
     /// Over the columns 5 and 6 of [`ChunkWriter`] with so many rows.
     pub fn new(heads: ColumnView<'a>, blocks: ColumnView<'a>, rows: u32) -> ChunkReader<'a> {
-        let stored = Stored::Packed(PackedRows::new(heads, blocks, rows));
-        ChunkReader { stored }
-    }
-
-    /// Over column 1 of a segment that was written before 0.10.
-    pub fn of_whole_rows(column: ColumnView<'a>) -> ChunkReader<'a> {
-        let stored = Stored::Whole(column);
-        ChunkReader { stored }
+        let packed = PackedRows::new(heads, blocks, rows);
+        ChunkReader { packed }
     }
 
     /// The chunk of a row. Costs some tens of nanoseconds.
@@ -138,7 +120,7 @@ impl<'a> ChunkReader<'a> {
     /// # Errors
     /// [`Error::Damaged`] when there is no such row or its span runs backwards.
     pub fn get(&self, row: u32) -> Result<Chunk> {
-        let (stored, start) = self.row_with_start(row)?;
+        let (stored, start) = self.packed.get(row)?;
         if start > stored.end {
             return Err(Error::damaged(format!("chunk {row} ends before it starts")));
         }
@@ -160,45 +142,12 @@ impl<'a> ChunkReader<'a> {
     /// # Errors
     /// [`Error::Damaged`] when there is no such row.
     pub fn row(&self, row: u32) -> Result<ChunkRow> {
-        Ok(self.row_with_start(row)?.0)
-    }
-
-    /// A row, and where the one before it in its document ends.
-    fn row_with_start(&self, row: u32) -> Result<(ChunkRow, u32)> {
-        let column = match &self.stored {
-            Stored::Packed(packed) => return packed.get(row),
-            Stored::Whole(column) => column,
-        };
-        let bytes = column.row(u64::from(row))?;
-        let document = u32_at(bytes, 0)?;
-        let start = match row.checked_sub(1) {
-            Some(before) => {
-                let before = column.row(u64::from(before))?;
-                if u32_at(before, 0)? == document {
-                    u32_at(before, 4)?
-                } else {
-                    0
-                }
-            }
-            None => 0,
-        };
-        let stored = ChunkRow {
-            document: DocumentId(document),
-            end: u32_at(bytes, 4)?,
-            lines: Lines {
-                first: u32_at(bytes, 8)?,
-                last: u32_at(bytes, 12)?,
-            },
-        };
-        Ok((stored, start))
+        Ok(self.packed.get(row)?.0)
     }
 
     /// The document of a row, without the rest.
     pub fn document(&self, row: u32) -> Result<DocumentId> {
-        match &self.stored {
-            Stored::Packed(packed) => packed.document(row),
-            Stored::Whole(column) => Ok(DocumentId(u32_at(column.row(u64::from(row))?, 0)?)),
-        }
+        self.packed.document(row)
     }
 
     /// Whether the columns have the bytes that a writer makes of their rows, and no others. Linear in the number
@@ -207,11 +156,7 @@ impl<'a> ChunkReader<'a> {
     /// # Errors
     /// [`Error::Damaged`].
     pub fn is_canonical(&self) -> Result<bool> {
-        match &self.stored {
-            Stored::Packed(packed) => packed.is_canonical(),
-            // Every byte of them is part of a number.
-            Stored::Whole(_) => Ok(true),
-        }
+        self.packed.is_canonical()
     }
 }
 

@@ -16,10 +16,6 @@ const SEGMENT_VERSION: u8 = 3;
 /// Version of the records of segments without vectors of other models.
 const BARE_VERSION: u8 = 2;
 
-/// Version of the records of segments that were written before 0.10: with the rows of chunks in column 1, which is
-/// why a program that knows no other shall refuse the newer ones.
-const WHOLE_ROWS_VERSION: u8 = 1;
-
 /// Row of table `segs`.
 #[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct SegmentRecord {
@@ -50,7 +46,7 @@ pub struct MoreVectors {
     pub present: Vec<u8>,
 }
 
-/// Versions 1 and 2 of the row.
+/// Version 2 of the row.
 #[derive(Debug, SchemaRead, SchemaWrite)]
 struct BareRecord {
     rows: u32,
@@ -76,11 +72,10 @@ impl SegmentRecord {
     }
 
     fn decode(row: &[u8]) -> Result<SegmentRecord> {
-        let version = match row.first() {
-            Some(&version @ (WHOLE_ROWS_VERSION | BARE_VERSION)) => version,
-            _ => return decode_record("a segment", SEGMENT_VERSION, row),
-        };
-        let bare: BareRecord = decode_record("a segment", version, row)?;
+        if row.first() != Some(&BARE_VERSION) {
+            return decode_record("a segment", SEGMENT_VERSION, row);
+        }
+        let bare: BareRecord = decode_record("a segment", BARE_VERSION, row)?;
         Ok(SegmentRecord {
             rows: bare.rows,
             documents: bare.documents,
@@ -92,7 +87,7 @@ impl SegmentRecord {
         })
     }
 
-    /// The row: in the older version, which more programs read, where that says all.
+    /// The row: in version 2 where that says all.
     fn encode(&self) -> Result<Vec<u8>> {
         if !self.more_vectors.is_empty() {
             return encode_record(SEGMENT_VERSION, self);
@@ -151,13 +146,15 @@ mod tests {
         let row = record.encode().unwrap();
         assert_eq!(row.first(), Some(&SEGMENT_VERSION));
         assert_eq!(SegmentRecord::decode(&row).unwrap(), record);
-        // What the older version has comes first, as it was.
+        // What version 2 has comes first, as it was.
         assert_eq!(row[1..bare.len()], bare[1..]);
         for len in 0..row.len() {
             assert!(SegmentRecord::decode(&row[..len]).is_err(), "{len}");
         }
-        let other = [&[SEGMENT_VERSION + 1], &row[1..]].concat();
-        let error = SegmentRecord::decode(&other).unwrap_err();
-        assert_eq!(error.code(), "FORMAT_UNSUPPORTED");
+        for version in [BARE_VERSION - 1, SEGMENT_VERSION + 1] {
+            let other = [&[version], &row[1..]].concat();
+            let error = SegmentRecord::decode(&other).unwrap_err();
+            assert_eq!(error.code(), "FORMAT_UNSUPPORTED");
+        }
     }
 }

@@ -71,8 +71,6 @@ pub fn segment_table(segment: SegmentId) -> String {
     format!("seg/{:016x}", segment.0)
 }
 
-/// Rows of chunks in segments that were written before 0.10: document, end, first line, last line.
-pub const CHUNKS: ColumnId = ColumnId(1);
 /// Rows of text blocks: where each lies and which chunks it holds.
 pub const BLOCKS: ColumnId = ColumnId(2);
 /// Text blocks: one zstd frame each.

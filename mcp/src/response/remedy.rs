@@ -16,7 +16,9 @@ const REMEDIES: [(&str, Remedy); Error::CODES.len()] = [
         Some(make_writable(error).unwrap_or_else(unchanged))
     }),
     ("NOT_A_KB", no_remedy),
-    ("FORMAT_UNSUPPORTED", |_| text("A newer server may read it")),
+    ("FORMAT_UNSUPPORTED", |_| {
+        text("A newer file needs a newer server; index the sources of an older one into a new file")
+    }),
     ("DAMAGED", |_| {
         text("Restore a copy of it, or index its sources again")
     }),

@@ -43,10 +43,6 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
     }
     if !response.has_symbols {
         output.note("no document has symbols");
-        output.hint(&format!(
-            "there are no programs, or they were indexed before format 0.9: `kb index FOLDER -o {} --rebuild` reads all files again",
-            shell_word(&first.file)
-        ));
         warn_of_changes(&opened, &[], arguments.json.json, output)?;
         return Ok(Exit::Nothing);
     }

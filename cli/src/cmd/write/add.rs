@@ -17,7 +17,7 @@ use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 const STANDARD_INPUT: &str = "-";
 
@@ -44,14 +44,10 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
                 writer.tag(&path, &tags, &[])?;
             }
             writer.commit()?;
-            let before = writer.model_before().map(new_model_note);
-            Ok((Kb::open(&file)?.document(&path)?, replaced, before))
+            Ok((Kb::open(&file)?.document(&path)?, replaced))
         },
     );
-    let (added, replaced, before) = added.map_err(|error| explain(error, arguments, &file))?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
+    let (added, replaced) = added.map_err(|error| explain(error, arguments, &file))?;
     show(&added, replaced, arguments, output)?;
     Ok(Exit::Found)
 }

@@ -14,9 +14,7 @@ use crate::output::format::{count, plural, shell_word};
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
 use crate::vector_file::{VectorFile, VectorFileError};
-use crate::writer_wait::{
-    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
-};
+use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Exit, Failure> {
     let ImportAction::Vectors(arguments) = &arguments.action;
@@ -60,18 +58,15 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
                 kb_mcp::faults::hold(progress, &cancel);
                 stop_if(&cancel)
             })?;
-            Ok((report, writer.model_before().map(new_model_note)))
+            Ok(report)
         },
     );
     meter.clear();
     drop(rows);
-    let (report, before) = imported.map_err(|error| match wrong.into_inner() {
+    let report = imported.map_err(|error| match wrong.into_inner() {
         Some(wrong) => wrong.into(),
         None => explained(error, &verb, &file, &arguments.source),
     })?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
     show(&report, &name, arguments, output)?;
     Ok(Exit::Found)
 }

@@ -16,9 +16,7 @@ use crate::output::format::{bytes, duration, plural, shell_word};
 use crate::output::missed_recall::missed_recall;
 use crate::output::progress::Meter;
 use crate::target::Target;
-use crate::writer_wait::{
-    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
-};
+use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 /// Unused bytes of a file from which on a note says so, and their least share of the file in percent.
 const UNUSED_BYTES: u64 = 1 << 20;
@@ -66,7 +64,10 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     if let Some(before) = &report.model_before
         && !arguments.quiet
     {
-        output.note(&new_model_note(before));
+        output.note(&format!(
+            "the vectors were by {before}, an embedding model that {BUILT_IN_MODEL} has replaced: all documents were \
+             embedded again"
+        ));
     }
     warn_of_lost_columns(&report, output);
     note_open_worker(arguments, output);
@@ -199,17 +200,10 @@ fn check(
         output.line(&format!("{name}  {}", changes::counts(&report)))?;
         show_changes(&report, arguments.verbose, output)?;
     }
-    if let Some(model) = &report.model_before {
-        output.warning(&format!(
-            "the vectors are by {model}, an embedding model that {BUILT_IN_MODEL} has replaced: searches of the \
-             file use keywords only"
-        ));
-        output.hint("`kb index` without --check embeds all documents again");
-    }
     let has_emptied = warn_of_emptied(&report, output);
     Ok(if has_emptied {
         Exit::Error
-    } else if report.model_before.is_some() || report.has_changes() {
+    } else if report.has_changes() {
         Exit::Nothing
     } else {
         Exit::Found

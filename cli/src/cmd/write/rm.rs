@@ -9,7 +9,7 @@ use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
     // One that is gone is an error, and no document.
@@ -30,16 +30,13 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
             let removed = names.map(|name| writer.remove(name));
             let removed = removed.collect::<kb_engine::Result<Vec<String>>>()?;
             writer.commit()?;
-            Ok((removed, writer.model_before().map(new_model_note)))
+            Ok(removed)
         },
     );
-    let (removed, before) = removed.map_err(|error| {
+    let removed = removed.map_err(|error| {
         let hint = writing_hint(&error, &file, None);
         explain(error).and_hint(hint)
     })?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
     for path in &removed {
         if arguments.json.json {
             output.json(kb_json::removed(path))?;

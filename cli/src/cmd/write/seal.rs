@@ -13,9 +13,7 @@ use crate::output::format::{bytes, percent, shell_word};
 use crate::output::missed_recall::missed_recall;
 use crate::output::progress::Meter;
 use crate::target::writing_hint;
-use crate::writer_wait::{
-    new_model_note, stop_if, stop_on_interrupt, wait_for_writer, waiting_note,
-};
+use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(arguments.file())?;
@@ -52,14 +50,11 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
                 meter.show(progress);
                 stop_if(&cancel)
             })?;
-            Ok((report, writer.model_before().map(new_model_note)))
+            Ok(report)
         },
     );
     meter.clear();
-    let (report, before) = sealed.map_err(|error| explain(error, &file, written, state))?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
+    let report = sealed.map_err(|error| explain(error, &file, written, state))?;
     show(&report, arguments, output)?;
     Ok(match &report.missed_recall {
         Some(missed) => {

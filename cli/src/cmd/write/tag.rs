@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb tag", arguments.file.file.as_deref())?;
@@ -58,16 +58,10 @@ fn change(
             writer.commit()?;
             let kb = Kb::open(file)?;
             let names = arguments.documents.iter();
-            let documents: kb_engine::Result<Vec<DocumentInfo>> =
-                names.map(|name| kb.document(name)).collect();
-            Ok((documents?, writer.model_before().map(new_model_note)))
+            names.map(|name| kb.document(name)).collect()
         },
     );
-    let (documents, before) = changed?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
-    Ok(documents)
+    changed
 }
 
 /// This command up to its document, for the corrected one.

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::output::columns::column_facts;
 use crate::output::format::{plural, shell_word};
 use crate::target::writing_hint;
-use crate::writer_wait::{new_model_note, wait_for_writer, waiting_note};
+use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &ColumnsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb vectors", arguments.file.path())?;
@@ -50,10 +50,10 @@ fn change(
             if let Some(name) = &arguments.default {
                 writer.set_default_vectors(name)?;
             }
-            Ok((removed, writer.model_before().map(new_model_note)))
+            Ok(removed)
         },
     );
-    let (removed, before) = changed.map_err(|error| {
+    let removed = changed.map_err(|error| {
         if let Error::InvalidArgument { reason, .. } = &error {
             let flag = match arguments.remove {
                 Some(_) => "--remove",
@@ -65,9 +65,6 @@ fn change(
         let hint = writing_hint(&error, file, None);
         Failure::from_engine(error, "kb vectors", file).and_hint(hint)
     })?;
-    if let Some(note) = before {
-        output.note(&note);
-    }
     if let Some(removed) = removed {
         output.note(&format!("removed {}", plural(removed, "vector")));
     }

@@ -31,28 +31,20 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             ));
         }
     }
-    // All three columns of trigrams, or none; packed rows of chunks, or whole ones.
+    // All three columns of trigrams, or none.
     let has = |number: ColumnId| find(number.0).is_some();
     let may_lack = |number: ColumnId| match number {
         trigram::UNITS | trigram::BLOCKS | trigram::LISTS => !has(trigram::UNITS),
-        tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => {
-            has(tables::CHUNKS) && !has(tables::CHUNK_HEADS)
-        }
-        tables::CHUNKS => has(tables::CHUNK_HEADS),
         vector::CODES => records.vectors.lists > 0,
         vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => records.vectors.lists == 0,
         _ => false,
     };
-    if has(tables::CHUNKS) && has(tables::CHUNK_HEADS) {
-        wrong.push("it has the rows of its chunks twice".to_owned());
-    }
     if has(vector::CODES) && has(vector::LIST_BLOCKS) {
         wrong.push("it has sign bits beside inverted lists".to_owned());
     }
     let lengths = records.text.lengths.width;
     let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
     let mut expected = vec![
-        (tables::CHUNKS, chunks::WHOLE_ROW_BYTES, Some(rows)),
         (
             tables::CHUNK_HEADS,
             chunks::HEAD_BYTES,

@@ -19,8 +19,9 @@ use crate::container::layout::page::PAGE_SIZE;
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
 pub const FORMAT_VERSION: (u16, u16) = (0, 10);
 
-/// Oldest version that this program reads.
-pub const OLDEST_READABLE: (u16, u16) = (0, 5);
+/// Oldest version that this program reads. No released program wrote an older one, so the sources of such a file are
+/// indexed again.
+pub const OLDEST_READABLE: (u16, u16) = FORMAT_VERSION;
 
 /// Incompatible feature: segments are columns in page extents.
 pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;
@@ -238,10 +239,7 @@ impl Signature {
         if version < OLDEST_READABLE || version > newest {
             return Err(unsupported(
                 format!("format version {}.{}", self.major, self.minor),
-                format!(
-                    "{}.{} to {}.{}",
-                    OLDEST_READABLE.0, OLDEST_READABLE.1, FORMAT_VERSION.0, FORMAT_VERSION.1
-                ),
+                format!("{}.{}", FORMAT_VERSION.0, FORMAT_VERSION.1),
             ));
         }
         refuse_unknown_bits("feature", self.incompat, KNOWN_INCOMPAT)?;

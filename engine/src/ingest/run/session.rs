@@ -18,7 +18,6 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::vector_index::lists::ListLimits;
-use crate::progress::Reporter;
 use crate::store::meta::Meta;
 
 /// Locks that may be lost to other writers before one is obtained.
@@ -49,8 +48,6 @@ pub(crate) struct Session {
     pub(super) stop: Arc<AtomicBool>,
     /// What the next commit does, by document path.
     pub(super) pending: BTreeMap<String, PendingChange>,
-    /// The embedding model that made the vectors of the file before this writer embedded them again.
-    pub(super) model_before: Option<String>,
 }
 
 /// A .kb that is locked for this writer.
@@ -135,7 +132,6 @@ impl Session {
             extractor: Extractor::with_stop(Extraction::default(), Arc::clone(&stop)),
             stop,
             pending: BTreeMap::new(),
-            model_before: None,
         })
     }
 
@@ -227,8 +223,7 @@ impl Session {
         checked
     }
 
-    /// Locks the file, once. One whose vectors are of a retired model is built again first, so that what is
-    /// about to be added to it is not refused.
+    /// Locks the file, once.
     pub(super) fn lock(&mut self) -> Result<&mut LockedFile> {
         let open = match self.open.take() {
             Some(open) => open,
@@ -236,17 +231,9 @@ impl Session {
                 let writer = ContainerWriter::create(&self.path, &self.identity())?;
                 LockedFile::of_new(writer)
             }
-            None => {
-                self.renew_model(&Reporter::silent())?;
-                self.lock_now()?
-            }
+            None => self.lock_now()?,
         };
         Ok(self.open.insert(open))
-    }
-
-    /// The embedding model that made the vectors of the file, if this writer has replaced them.
-    pub(crate) fn model_before(&self) -> Option<&str> {
-        self.model_before.as_deref()
     }
 
     fn lock_now(&self) -> Result<LockedFile> {

@@ -32,10 +32,7 @@ const FACETS: [(Facet, &str); 4] = [
 pub(crate) fn sentence(files: &[Source<'_>], filters: &Filters) -> Result<String> {
     if !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty() {
         if !any_has_symbols(files)? {
-            return Ok(
-                "no document has symbols: there are no programs, or they were indexed before symbols were stored"
-                    .to_owned(),
-            );
+            return Ok("no document has symbols: there are no programs".to_owned());
         }
         let mut others = filters.clone();
         let kinds = std::mem::take(&mut others.symbol_kinds);

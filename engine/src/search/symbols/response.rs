@@ -52,7 +52,7 @@ pub struct SymbolsResponse {
     /// With [`Uses`](crate::SymbolRelation::Uses): lines that have the name and lie in no symbol: imports, statements at
     /// the top of a program.
     pub uses_outside: u64,
-    /// Whether any document of the files has symbols: none before format 0.9, and in files without programs.
+    /// Whether any document of the files has symbols: none in files without programs.
     pub has_symbols: bool,
     /// Where the answer may not be what was meant: a name that nothing has, filters that nothing passes.
     pub warnings: Vec<String>,

@@ -2,6 +2,8 @@
 
 use proptest::prelude::*;
 
+use kb_types::Lines;
+
 use super::*;
 use crate::container::column::{MemoryExtents, extent_starts};
 
@@ -98,22 +100,6 @@ proptest! {
         }
         prop_assert!(reader.get(written.rows).is_err());
         prop_assert!(reader.is_canonical().unwrap());
-    }
-
-    #[test]
-    fn whole_rows_and_packed_ones_say_the_same(rows in documents()) {
-        let written = Written::of(&rows);
-        let numbers = rows.iter().flat_map(|(document, at)| {
-            [*document, at.span.end, at.lines.first, at.lines.last]
-        });
-        let whole = vec![numbers.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()];
-        let starts = [0, whole[0].len() as u64];
-        let whole = ChunkReader::of_whole_rows(ColumnView::new(&starts, WHOLE_ROW_BYTES, &whole));
-        for row in 0..written.rows {
-            prop_assert_eq!(whole.get(row).unwrap(), written.reader().get(row).unwrap());
-            prop_assert_eq!(whole.row(row).unwrap(), written.reader().row(row).unwrap());
-            prop_assert_eq!(whole.document(row).unwrap(), written.reader().document(row).unwrap());
-        }
     }
 
     #[test]

@@ -11,11 +11,8 @@ use crate::container::codec::{decode_record, encode_record};
 
 const DOCUMENT_VERSION: u8 = 2;
 
-/// Version of the records of files before 0.10, which have every field.
-const WHOLE_VERSION: u8 = 1;
-
-/// What table `docs` says of a document. The order of the fields is that of the records before 0.10.
-#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
+/// What table `docs` says of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentRecord {
     /// Path inside the .kb.
     pub path: String,
@@ -171,9 +168,6 @@ pub(super) fn encode(record: &DocumentRecord) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
 pub(super) fn decode(row: &[u8]) -> Result<DocumentRecord> {
-    if row.first() == Some(&WHOLE_VERSION) {
-        return decode_record("a document", WHOLE_VERSION, row);
-    }
     let stored: StoredDocument<'_> = decode_record("a document", DOCUMENT_VERSION, row)?;
     let text_bytes = match stored.text_bytes {
         Some(text_bytes) => text_bytes,
@@ -251,9 +245,7 @@ mod tests {
     proptest! {
         #[test]
         fn records_come_back_as_they_were_written(record in records()) {
-            prop_assert_eq!(&decode(&encode(&record).unwrap()).unwrap(), &record);
-            let whole = encode_record(WHOLE_VERSION, &record).unwrap();
-            prop_assert_eq!(decode(&whole).unwrap(), record);
+            prop_assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
         }
 
         #[test]
@@ -303,8 +295,10 @@ mod tests {
         assert_eq!(decode(&row).unwrap_err().code(), "DAMAGED");
         record.size_bytes = 9 + (1 << 32);
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
-        row[0] = 3;
-        assert_eq!(decode(&row).unwrap_err().code(), "FORMAT_UNSUPPORTED");
+        for version in [DOCUMENT_VERSION - 1, DOCUMENT_VERSION + 1] {
+            row[0] = version;
+            assert_eq!(decode(&row).unwrap_err().code(), "FORMAT_UNSUPPORTED");
+        }
     }
 
     fn record() -> DocumentRecord {

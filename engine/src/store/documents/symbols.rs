@@ -38,7 +38,7 @@ pub use record::encode;
 #[cfg(feature = "ingest")]
 pub use record::sample_of;
 #[cfg(test)]
-pub use record::stored_in_each_version;
+pub use record::stored;
 pub use stored::StoredSymbols;
 
 /// Key of the dictionary: documents are numbered from 1.
@@ -206,7 +206,7 @@ fn checked(symbols: StoredSymbols, id: DocumentId, text_bytes: u32) -> Result<St
 /// Tables `symbols` and `symbol_groups` in one commit.
 #[derive(Debug, Clone)]
 pub struct SymbolsTable {
-    /// None before the first program with symbols, and in files before 0.9.
+    /// None before the first program with symbols.
     table: Option<Table>,
     /// None before the first program with symbols in groups.
     groups: Option<Table>,

@@ -5,7 +5,7 @@ use kb_types::{Lines, Span, Symbol, SymbolKind};
 use proptest::prelude::*;
 
 use super::*;
-use crate::store::symbols::{excerpts_of, stored_in_each_version};
+use crate::store::symbols::{excerpts_of, stored};
 
 mod against_headings;
 
@@ -31,7 +31,7 @@ proptest! {
         let mut row = pack(record.clone()).unwrap();
         prop_assert!(row.len() <= record.len());
         prop_assert_eq!(&unpack(row.clone()).unwrap(), &record);
-        prop_assert_eq!(unpack(record.clone()).unwrap(), record, "as before 0.10");
+        prop_assert_eq!(unpack(record.clone()).unwrap(), record, "one that no frame makes shorter");
         // Any bytes give headings or an error.
         for (at, byte) in changes {
             let at = at.index(row.len());
@@ -179,8 +179,7 @@ fn program() -> [Symbol; 4] {
 
 #[test]
 fn sections_of_symbols_end_with_them() {
-    let [outline, _] =
-        stored_in_each_version(&program()).map(|it| StoredOutline::of_symbols(it, None));
+    let outline = StoredOutline::of_symbols(stored(&program()), None);
     for (byte, titles, start, end) in [
         (0, "", 0, 10),
         (10, "class A", 10, 60),

@@ -185,10 +185,7 @@ fn respond(
     warnings.extend(found.warnings.iter().cloned());
     warnings.extend(stale::of_indexes(indexes, found.symbols.is_empty()));
     if !found.has_symbols {
-        warnings.push(
-            "no document has symbols: there are no programs, or they were indexed before symbols were stored"
-                .to_owned(),
-        );
+        warnings.push("no document has symbols: there are no programs".to_owned());
     }
     if found.uses_outside > 0 {
         warnings.push(format!(

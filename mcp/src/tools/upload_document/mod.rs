@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::indexes::{Index, Indexes, RunningJob};
 use crate::limits::{FILE_NAME_LIMIT, MIME_LIMIT, TAG_LIMIT, TAGS_LIMIT};
-use crate::response::{Text, ToolError, ToolResponse, Warnings, new_model, uri};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, uri};
 use crate::tools::call::coerce::invalid;
 use crate::tools::call::context::Context;
 use crate::tools::call::params::IndexName;
@@ -273,8 +273,6 @@ struct Job {
 struct Stored {
     document: DocumentInfo,
     is_replaced: bool,
-    /// The embedding model whose vectors were replaced on the way.
-    model_before: Option<String>,
 }
 
 impl Job {
@@ -296,24 +294,23 @@ impl Job {
         let original = SourceInfo::of(&bytes);
         // Waiting for the writer takes long, and storing takes memory.
         drop(bytes);
-        let (is_replaced, model_before) =
-            self.index
-                .write_within(WRITER_TIMEOUT, |writer: &mut KbWriter| {
-                    let is_replaced = writer.add_from(document, original, true)?;
-                    let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
-                    if !tags.is_empty() {
-                        writer.tag(&path, &tags, &[])?;
-                    }
-                    self.running.progress(90);
-                    writer.commit()?;
-                    Ok((is_replaced, writer.model_before().map(str::to_owned)))
-                })?;
+        let is_replaced = self
+            .index
+            .write_within(WRITER_TIMEOUT, |writer: &mut KbWriter| {
+                let is_replaced = writer.add_from(document, original, true)?;
+                let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+                if !tags.is_empty() {
+                    writer.tag(&path, &tags, &[])?;
+                }
+                self.running.progress(90);
+                writer.commit()?;
+                Ok(is_replaced)
+            })?;
         self.indexes.committed();
         let document = self.index.kb().document(&path)?;
         Ok(Stored {
             document,
             is_replaced,
-            model_before,
         })
     }
 }
@@ -322,14 +319,12 @@ fn complete(
     index: &Index,
     file_name: &str,
     stored: &Stored,
-    mut warnings: Vec<String>,
+    warnings: Vec<String>,
 ) -> ToolResponse {
     let Stored {
         document,
         is_replaced,
-        model_before,
     } = stored;
-    warnings.extend(model_before.iter().map(|id| new_model(id)));
     let uri = uri::of_document(index.name(), &document.path);
     let mut text = Text::new();
     text.warnings(&warnings);

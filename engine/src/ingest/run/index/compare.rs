@@ -7,7 +7,6 @@ use kb_types::error::{Error, Result};
 
 use crate::catalog::Catalog;
 use crate::container::Container;
-use crate::embed;
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
 use crate::ingest::options::IndexOptions;
@@ -30,10 +29,7 @@ pub(crate) fn check_sources(
     reporter.start(Stage::Walk)?;
     let mut report = retry_expired(|| {
         let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES, reporter)?;
-        let model = plan.catalog.meta.embedder.id.clone();
-        let mut report = plan.dry_run(container, reporter)?;
-        report.model_before = embed::is_retired(&model).then_some(model);
-        Ok(report)
+        plan.dry_run(container, reporter)
     })?;
     report.elapsed = started.elapsed();
     Ok(report)

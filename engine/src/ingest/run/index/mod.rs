@@ -10,4 +10,3 @@ mod recorder;
 mod update;
 
 pub(crate) use compare::{check_sources, compare_sources};
-pub(in crate::ingest::run) use rebuild::has_retired_model;

@@ -1,4 +1,4 @@
-//! A file built from nothing, or rebuilt to replace an older one: from its sources, or from its own text.
+//! A file built from its sources: from nothing, or to replace an older one.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -10,11 +10,10 @@ use kb_types::DocumentId;
 use kb_types::error::{Error, Result};
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
-use crate::embed;
+use crate::container::{ContainerWriter, Snapshot, Transaction, watched};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
-use crate::ingest::changes::survey::{BUFFER_LIMIT_BYTES, Survey};
+use crate::ingest::changes::survey::Survey;
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
@@ -37,7 +36,7 @@ use crate::ingest::run::vector_index::recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
-use crate::store::meta::{Meta, Settings};
+use crate::store::meta::Settings;
 use crate::store::skipped;
 
 impl Session {
@@ -45,68 +44,6 @@ impl Session {
     pub(super) fn rebuild(
         &mut self,
         paths: &[PathBuf],
-        options: &IndexOptions,
-        reporter: &Reporter<'_>,
-        limit_bytes: usize,
-    ) -> Result<Report> {
-        self.rebuild_from(Contents::Paths(paths), options, reporter, limit_bytes)
-    }
-
-    /// Builds the file again from its own text, where its vectors are of a model that is no longer built in:
-    /// every document is analysed and embedded again, and keeps number, handle and tags. Nothing to do for
-    /// any other file. True when it was made again.
-    ///
-    /// # Errors
-    /// As [`crate::KbWriter::commit`].
-    pub(in crate::ingest::run) fn renew_model(&mut self, reporter: &Reporter<'_>) -> Result<bool> {
-        let is_due = match Container::open(&self.path) {
-            Ok(base) => has_retired_model(&base)?,
-            Err(Error::PathNotFound { .. }) => false,
-            Err(error) => return Err(error),
-        };
-        if is_due {
-            let options = IndexOptions::default();
-            self.rebuild_from(Contents::Stored, &options, reporter, BUFFER_LIMIT_BYTES)?;
-        }
-        Ok(is_due)
-    }
-
-    /// As [`Session::renew_model`], into a file that `writer` has just begun, which is left unfinished; `source`
-    /// stays as it is.
-    ///
-    /// # Errors
-    /// As [`crate::KbWriter::seal`].
-    pub(in crate::ingest::run) fn renew_into(
-        &mut self,
-        writer: &mut ContainerWriter,
-        source: &Container,
-        reporter: &Reporter<'_>,
-    ) -> Result<()> {
-        let options = IndexOptions::default();
-        let (commit, catalog) =
-            source.read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
-        let before = Before {
-            base: Base {
-                container: source,
-                commit,
-            },
-            catalog: &catalog,
-        };
-        self.fill(
-            writer,
-            Some(before),
-            Contents::Stored,
-            &options,
-            reporter,
-            BUFFER_LIMIT_BYTES,
-        )?;
-        self.model_before = Some(catalog.meta.embedder.id.clone());
-        Ok(())
-    }
-
-    fn rebuild_from(
-        &mut self,
-        contents: Contents<'_>,
         options: &IndexOptions,
         reporter: &Reporter<'_>,
         limit_bytes: usize,
@@ -131,20 +68,11 @@ impl Session {
             },
             catalog,
         });
-        let (report, is_whole) = self.fill(
-            &mut writer,
-            before,
-            contents,
-            options,
-            reporter,
-            limit_bytes,
-        )?;
+        let (report, is_whole) =
+            self.fill(&mut writer, before, paths, options, reporter, limit_bytes)?;
         if is_whole {
             writer.finish()?;
             self.starts_empty = false;
-            if report.model_before.is_some() {
-                self.model_before.clone_from(&report.model_before);
-            }
         }
         Ok(report)
     }
@@ -154,38 +82,23 @@ impl Session {
         &self,
         writer: &mut ContainerWriter,
         before: Option<Before<'_>>,
-        contents: Contents<'_>,
+        paths: &[PathBuf],
         options: &IndexOptions,
         reporter: &Reporter<'_>,
         limit_bytes: usize,
     ) -> Result<(Report, bool)> {
         let mut meta = new_meta()?;
         let mut manifest = self.next_manifest(writer)?;
-        let mut resolved = match (&before, contents) {
-            (Some(Before { base, catalog }), contents) => {
+        let mut resolved = match &before {
+            Some(Before { base, catalog }) => {
                 meta.created_ms = catalog.meta.created_ms;
                 meta.embedder.codec = catalog.meta.embedder.codec;
                 // Numbers go on, so that none ever means two things.
                 manifest.clone_from(&catalog.manifest);
                 manifest.segments.clear();
-                match contents {
-                    Contents::Paths(paths) => base.read(|snapshot| {
-                        resolve_roots(snapshot, catalog, paths, options, reporter)
-                    })?,
-                    Contents::Stored => Resolved {
-                        records: catalog.meta.roots.clone(),
-                        next_root: catalog.manifest.next_root,
-                        ..Resolved::default()
-                    },
-                }
+                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
             }
-            (None, Contents::Paths(paths)) => resolve_first_roots(paths, options, reporter)?,
-            (None, Contents::Stored) => {
-                return Err(Error::FileReplaced {
-                    path: self.path.clone(),
-                    is_gone: true,
-                });
-            }
+            None => resolve_first_roots(paths, options, reporter)?,
         };
         let model_before = before
             .as_ref()
@@ -209,10 +122,7 @@ impl Session {
         select(&mut resolved, options, &settings)?;
         let stored = before.as_ref().map_or(&[][..], |b| &b.catalog.meta.roots);
         forget_secret_names(&mut resolved, stored, options);
-        let new_settings = match contents {
-            Contents::Paths(_) => settings_after(&settings, options, &resolved),
-            Contents::Stored => settings.clone(),
-        };
+        let new_settings = settings_after(&settings, options, &resolved);
         reporter.start(Stage::Walk)?;
         let now = now_ms();
         let sides = Sides {
@@ -233,16 +143,13 @@ impl Session {
         let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
         let mut batch = Batch::new(meta, manifest, now, &new_settings);
         let mut changes = survey.into_changes(sides, options, reporter)?;
-        let is_new = before.is_none() && matches!(contents, Contents::Paths(_));
+        let is_new = before.is_none();
         let mut is_published = false;
         let (meta, base) = loop {
             let started = Instant::now();
             let bytes_before = batch.meta().text_bytes;
             let is_due = Cell::new(false);
             let mut transaction = writer.begin()?;
-            if let (Contents::Stored, Some(before)) = (contents, &before) {
-                before.copy_skipped(&mut transaction)?;
-            }
             let inputs = || match changes.next_change()? {
                 None => Ok(None),
                 Some(Change::Preserve(document)) => {
@@ -282,7 +189,7 @@ impl Session {
                 let tally = changes.finish()?;
                 tally.refuse_unread()?;
                 let is_empty = batch.meta().documents == 0 && !is_published;
-                if is_empty && matches!(contents, Contents::Paths(_)) {
+                if is_empty {
                     return Ok((recorder.report(tally, batch.meta()), false));
                 }
                 new_settings.write(&mut transaction)?;
@@ -336,23 +243,6 @@ impl Session {
         };
         Ok((report, true))
     }
-}
-
-/// Whether the vectors of a file are of a model that is no longer built in.
-///
-/// # Errors
-/// As [`Meta::read`].
-pub(in crate::ingest::run) fn has_retired_model(container: &Container) -> Result<bool> {
-    Ok(embed::is_retired(&container.read(Meta::read)?.embedder.id))
-}
-
-/// What a file is built from.
-#[derive(Debug, Clone, Copy)]
-enum Contents<'p> {
-    /// Folders and files, and the documents of other roots that the file has.
-    Paths(&'p [PathBuf]),
-    /// The documents that the file has.
-    Stored,
 }
 
 /// The roots of a file that is not there yet.
@@ -444,15 +334,6 @@ impl Before<'_> {
             },
             Input::Remove(..) | Input::Forget(_) | Input::Note(..) => Ok(None),
         }
-    }
-
-    /// Copies the records of the files that were left out.
-    fn copy_skipped(&self, transaction: &mut Transaction<'_>) -> Result<()> {
-        let all = self.read(|snapshot, _| skipped::all(snapshot))?;
-        for (path, record) in &all {
-            skipped::put(transaction, path, record)?;
-        }
-        Ok(())
     }
 
     /// Whether the handle of one of its documents ends so.

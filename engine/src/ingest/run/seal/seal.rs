@@ -8,7 +8,6 @@ use kb_types::hex;
 
 use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, watched};
-use crate::ingest::run::index::has_retired_model;
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
 use crate::ingest::run::session::Session;
@@ -29,26 +28,6 @@ impl Session {
         Ok(writer)
     }
 
-    /// A copy of a file of a retired model that is embedded again, under a temporary name beside `output`; `None`
-    /// for a file of any other model.
-    fn renewed_copy(
-        &mut self,
-        source: &Container,
-        output: &Path,
-        reporter: &Reporter<'_>,
-    ) -> Result<Option<ContainerWriter>> {
-        if !has_retired_model(source)? {
-            return Ok(None);
-        }
-        let mut name = output.file_stem().unwrap_or_default().to_owned();
-        name.push(".renewed.kb");
-        let mut copy = ContainerWriter::create(&output.with_file_name(name), &self.identity())?;
-        copy.limit_access(source)?;
-        copy.set_cancel(Some(Arc::clone(reporter.stop_flag())));
-        self.renew_into(&mut copy, source, reporter)?;
-        Ok(Some(copy))
-    }
-
     /// See [`crate::KbWriter::seal`]. A segment gets at most `max_rows` chunks.
     pub(crate) fn seal(
         &mut self,
@@ -66,9 +45,6 @@ impl Session {
         self.open = None;
         // The place of the file itself is no place beside it, however it is spelled.
         let output = output.filter(|output| !is_one_place(output, &self.path));
-        if output.is_none() {
-            self.renew_model(reporter)?;
-        }
         let target = &*output.unwrap_or(&self.path).to_path_buf();
         let source = Container::open(&self.path)?;
         // Before anything is read: nobody changes what is about to be replaced.
@@ -82,16 +58,6 @@ impl Session {
         };
         let bytes_before = source.len_bytes();
         let _lease = source.lease();
-        // Of a retired model, a copy that is embedded again is sealed; it is gone when this returns.
-        let renewed = match output {
-            Some(output) => self.renewed_copy(&source, output, reporter)?,
-            None => None,
-        };
-        let original = source;
-        let source = match &renewed {
-            Some(copy) => copy.written()?,
-            None => original.clone(),
-        };
         let mut is_first = true;
         let ((root, documents), missed_recall) =
             source.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
@@ -105,7 +71,7 @@ impl Session {
                         self.beside(target, options.replace)?
                     }
                 };
-                fresh.limit_access(&original)?;
+                fresh.limit_access(&source)?;
                 fresh.set_cancel(Some(Arc::clone(reporter.stop_flag())));
                 let mut transaction = fresh.begin()?;
                 let sealed = write(

@@ -8,7 +8,6 @@ use kb_types::{DocumentId, Heading, Part, Symbol};
 use crate::catalog::{BoundSegment, Catalog};
 use crate::check::content_root::content_root;
 use crate::container::{Snapshot, Transaction};
-use crate::embed;
 use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
@@ -122,10 +121,6 @@ pub(super) fn write(
 ) -> Result<([u8; 32], u64)> {
     let catalog = Catalog::load(snapshot)?;
     let mut embedder = catalog.meta.embedder.clone();
-    if embed::is_retired(&embedder.id) {
-        // The form to ship must answer everything.
-        return Err(Error::EmbeddingModelUnavailable { needs: embedder.id });
-    }
     if vectors != Some(Codec::I4) {
         check_codec(&catalog.meta, vectors)?;
     }

@@ -1,10 +1,11 @@
-//! Rows of symbols, and the body of version 1, which files before 0.10 have and of which the content root is made.
-//! Those of version 2 are [`nested`], those of version 3 [`groups`].
+//! Rows of symbols, and the canonical body, of which the content root is made. Bodies of version 2 are [`nested`], rows
+//! of version 3 [`groups`].
 //!
 //! ```text
-//! row    = version (1 or 2; 1 of a group), form (0 plain, 1 zstd, 2 zstd with the dictionary of the table),
+//! row    = version (2; 1 of a group), form (0 plain, 1 zstd, 2 zstd with the dictionary of the table),
 //!          bytes of the body as varint, body
-//! body   = symbols as varint, labels as varint, labels times (kind u8, keyword as varint length and UTF-8),
+//! canonical body
+//!        = symbols as varint, labels as varint, labels times (kind u8, keyword as varint length and UTF-8),
 //!          then the columns, each with a number for every symbol:
 //!          label, closed, start, length, line, further lines, name, head, head length, doc, doc length,
 //!          name length; then the names as UTF-8
@@ -15,30 +16,24 @@
 //! start. `doc` is 0 without a comment, else one more than its distance from the start, zigzag; only those with a
 //! comment have a `doc length`.
 
+use kb_types::Symbol;
 use kb_types::error::{Error, Result};
-use kb_types::syntax::SymbolSpans;
-use kb_types::{Lines, Span, Symbol};
 #[cfg(feature = "ingest")]
 use zstd::bulk::Compressor;
 
 use crate::container::MAX_VALUE_BYTES;
 use crate::store::decoder::decode_frame;
 use crate::store::dictionary as raw_dictionary;
-use crate::store::documents::symbols::fields::{
-    Labels, count_others_than_0, damaged, put_varint, take_column, take_labels, take_number,
-};
+use crate::store::documents::symbols::fields::{Labels, damaged, put_varint, take_number};
 use crate::store::documents::symbols::groups::{self, Group, Head};
 use crate::store::documents::symbols::nested;
-use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
+use crate::store::documents::symbols::stored::StoredSymbols;
 
 const SYMBOLS_VERSION: u8 = 2;
 
 /// Version of rows that say where groups are, and of those of groups.
 pub(super) const DIVIDED_VERSION: u8 = 3;
 const GROUP_VERSION: u8 = 1;
-
-/// Version of the rows of files before 0.10.
-const FLAT_VERSION: u8 = 1;
 
 /// Forms of a body.
 const PLAIN: u8 = 0;
@@ -50,10 +45,7 @@ const DICTIONARY_VERSION: u8 = 1;
 /// Bytes of a body, also where it is stored compressed, and of those of all groups of a document together.
 pub(super) const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 
-/// What a symbol takes in a body at least, beside its name: a byte in each column.
-const MIN_SYMBOL_BYTES: usize = 11;
-
-/// The body of version 1 of these symbols, which are as
+/// The canonical body of these symbols, which are as
 /// [`nesting::fault`](kb_types::syntax::nesting::fault) wants them.
 ///
 /// # Errors
@@ -217,11 +209,10 @@ pub(super) fn decode<'d>(row: &[u8], dictionary: impl FnOnce() -> Result<&'d [u8
         SYMBOLS_VERSION => {
             unpack(rest, dictionary, MAX_SYMBOLS_BYTES, nested::decode).map(Row::Whole)
         }
-        FLAT_VERSION => unpack(rest, dictionary, MAX_SYMBOLS_BYTES, decode_flat).map(Row::Whole),
         DIVIDED_VERSION => groups::groups(rest).map(Row::Divided),
         _ => Err(Error::FormatUnsupported {
             needs: format!("version {version} of the record of symbols"),
-            reads: format!("versions {FLAT_VERSION} to {DIVIDED_VERSION}"),
+            reads: format!("versions {SYMBOLS_VERSION} and {DIVIDED_VERSION}"),
         }),
     }
 }
@@ -279,81 +270,9 @@ fn unpack<'d, T>(
     }
 }
 
-/// The symbols of a body of version 1. Whether they suit each other is not looked at.
-///
-/// # Errors
-/// [`Error::Damaged`].
-fn decode_flat(body: &[u8]) -> Result<StoredSymbols> {
-    let mut rest = body;
-    let count = take_number(&mut rest)? as usize;
-    if count.saturating_mul(MIN_SYMBOL_BYTES) > rest.len() {
-        return Err(damaged("is cut off"));
-    }
-    let labels = take_labels(&mut rest, count)?;
-    let mut label = take_column(&mut rest, count)?;
-    let mut closed = take_column(&mut rest, count)?;
-    let mut starts = take_column(&mut rest, count)?;
-    let mut lengths = take_column(&mut rest, count)?;
-    let mut line = take_column(&mut rest, count)?;
-    let mut lines = take_column(&mut rest, count)?;
-    let mut name_starts = take_column(&mut rest, count)?;
-    let mut heads = take_column(&mut rest, count)?;
-    let mut head_lengths = take_column(&mut rest, count)?;
-    let mut docs = take_column(&mut rest, count)?;
-    let mut doc_lengths = take_column(&mut rest, count_others_than_0(docs)?)?;
-    let mut name_lengths = take_column(&mut rest, count)?;
-    let mut symbols = Builder::new(labels, count);
-    let mut open: Vec<u32> = Vec::new();
-    let (mut at, mut first, mut name_at) = (0, 1, 0_usize);
-    let far = || damaged("has a symbol beyond any text");
-    for position in (0u32..).take(count) {
-        let left = open.len().checked_sub(take_number(&mut closed)? as usize);
-        open.truncate(left.ok_or_else(|| damaged("closes more symbols than are open"))?);
-        at = plus(at, take_number(&mut starts)?).ok_or_else(far)?;
-        first = plus(first, take_number(&mut line)?).ok_or_else(far)?;
-        let span = |start: u32, length: u32| -> Result<Span> {
-            let end = plus(start, length).ok_or_else(far)?;
-            Ok(Span { start, end })
-        };
-        let doc = match take_number(&mut docs)?.checked_sub(1) {
-            Some(distance) => {
-                let start = unzigzag(distance, at).ok_or_else(far)?;
-                Some(span(start, take_number(&mut doc_lengths)?)?)
-            }
-            None => None,
-        };
-        let name = name_at..name_at.saturating_add(take_number(&mut name_lengths)? as usize);
-        name_at = name.end;
-        let spans = SymbolSpans {
-            head: span(
-                plus(at, take_number(&mut heads)?).ok_or_else(far)?,
-                take_number(&mut head_lengths)?,
-            )?,
-            parent: open.last().copied(),
-            doc,
-            span: span(at, take_number(&mut lengths)?)?,
-            lines: Lines {
-                first,
-                last: plus(first, take_number(&mut lines)?).ok_or_else(far)?,
-            },
-            name_start: plus(at, take_number(&mut name_starts)?).ok_or_else(far)?,
-        };
-        symbols.push(take_number(&mut label)?, name, spans)?;
-        open.push(position);
-    }
-    if name_at < rest.len() {
-        return Err(damaged("goes on behind its names"));
-    }
-    symbols.finish(rest.to_vec())
-}
-
 /// From one number to a later one; they ascend.
 fn distance(from: u32, to: u32) -> u64 {
     u64::from(to.saturating_sub(from))
-}
-
-fn plus(from: u32, distance: u32) -> Option<u32> {
-    from.checked_add(distance)
 }
 
 /// The distance to `to` from `from`: even ones lie behind it, odd ones before.
@@ -364,20 +283,10 @@ fn zigzag(to: u32, from: u32) -> u64 {
     }
 }
 
-fn unzigzag(distance: u32, from: u32) -> Option<u32> {
-    let half = distance.div_ceil(2);
-    if distance.is_multiple_of(2) {
-        from.checked_add(half)
-    } else {
-        from.checked_sub(half)
-    }
-}
-
-/// These symbols as they come from a body of each version.
+/// These symbols as they come from their body.
 #[cfg(test)]
-pub fn stored_in_each_version(symbols: &[Symbol]) -> [StoredSymbols; 2] {
-    let flat = encode(symbols).and_then(|body| decode_flat(&body));
-    [flat, nested::decode(&nested::encode(symbols))].map(Result::unwrap)
+pub fn stored(symbols: &[Symbol]) -> StoredSymbols {
+    nested::decode(&nested::encode(symbols)).unwrap()
 }
 
 #[cfg(test)]
