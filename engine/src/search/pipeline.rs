@@ -57,13 +57,14 @@ pub(crate) fn search(
         records,
         relevance,
         warnings: of_answer,
-    } = if request.is_of_symbols() {
-        let wanted = start_at.saturating_add(wanted);
-        of_symbols(request, parsed, &sources, analyser, wanted, &mut timer)?
-    } else {
-        let window = (start_at, wanted);
-        answer(request, parsed, &sources, analyser, window, &mut timer)?
-    };
+    } = find(
+        request,
+        parsed,
+        &sources,
+        analyser,
+        (start_at, wanted),
+        &mut timer,
+    )?;
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
@@ -103,7 +104,7 @@ pub(crate) fn search(
         ));
     }
     if hits.is_empty() && start_at == 0 && request.min_score > 0.0 && filter.count() > 0 {
-        warnings.extend(best_below(files, request, analyser)?);
+        warnings.extend(best_below(&sources, request, analyser)?);
     }
     let next = start_at.saturating_add(hits.len());
     let has_more = (found.passages.len() > next || found.may_go_on) && previews.is_none();
@@ -127,9 +128,10 @@ pub(crate) fn search(
     })
 }
 
-/// Says what the best score is, where all are below the least that a request asks for. Searches once more.
+/// Says what the best score is, where all are below the lowest that a request asks for. Retrieves once more, for
+/// the first result only, of which it renders nothing.
 fn best_below(
-    files: &[Source<'_>],
+    sources: &Sources<'_>,
     request: &Request,
     analyser: &mut Analyser,
 ) -> Result<Option<String>> {
@@ -141,12 +143,15 @@ fn best_below(
         explain: false,
         ..request.clone()
     };
-    let response = search(files, &any, analyser)?;
-    Ok(response.hits.first().map(|hit| {
+    let parsed = plan::parse(&any, &mut Vec::new());
+    let timer = &mut StepTimer::start();
+    let found = find(&any, parsed, sources, analyser, (0, any.k), timer)?.found;
+    Ok(found.passages.first().map(|best| {
+        let score = found.calibration.score(best.best.score);
         format!(
             "no passage scores {} or more; the best scores {}: pass a lower min_score",
             shown_score(request.min_score, 4),
-            shown_score(hit.score, 4)
+            shown_score(score, 4)
         )
     }))
 }
@@ -177,6 +182,22 @@ impl Answer<'_> {
         let dropped = parsed.drop_lenient();
         (!dropped.is_empty()).then_some((parsed, dropped))
     }
+}
+
+/// The results from the first to the end of the window, its start and length: symbols or passages.
+fn find<'b>(
+    request: &'b Request,
+    parsed: ParsedQuery,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+    (start, wanted): (usize, usize),
+    timer: &mut StepTimer,
+) -> Result<Answer<'b>> {
+    if request.is_of_symbols() {
+        let wanted = start.saturating_add(wanted);
+        return of_symbols(request, parsed, sources, analyser, wanted, timer);
+    }
+    answer(request, parsed, sources, analyser, (start, wanted), timer)
 }
 
 /// As [`retrieve`], without operators that leave nothing.
