@@ -244,14 +244,15 @@ impl Hit {
     /// Bytes that the hit counts in a token budget: its texts, names and metadata, and
     /// `HIT_OVERHEAD_BYTES`. Its symbol counts as the section that it is.
     pub fn cost_bytes(&self) -> u64 {
-        let names = [&self.document, &self.handle, &self.title];
         let texts = [&self.text, &self.before, &self.after];
-        let strings = names.into_iter().chain(texts).chain(&self.section);
-        let part = self.part.as_ref().map_or(0, |part| part.name().len());
-        let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
-        let strings = strings.chain(pairs);
-        let bytes: usize = strings.map(String::len).sum();
-        (bytes + part) as u64 + HIT_OVERHEAD_BYTES
+        let bytes: usize = texts.into_iter().map(String::len).sum();
+        let names = HitNames {
+            names: [&self.document, &self.handle, &self.title],
+            section: &self.section,
+            part: self.part.as_ref(),
+            metadata: &self.metadata,
+        };
+        bytes as u64 + names.cost_bytes()
     }
 
     /// Approximate heap and inline size of the hit in memory, in bytes.
@@ -269,5 +270,25 @@ impl Hit {
             + (self.tags.len() + self.section.len() + 2 * self.metadata.len())
                 * size_of::<String>();
         self.cost_bytes() + (others + terms + lists + size_of::<Hit>()) as u64
+    }
+}
+
+/// What a hit has beside its texts that counts in a token budget.
+pub(crate) struct HitNames<'h> {
+    /// Path, handle and title of the document.
+    pub(crate) names: [&'h str; 3],
+    pub(crate) section: &'h [String],
+    pub(crate) part: Option<&'h PartAddress>,
+    pub(crate) metadata: &'h [(String, String)],
+}
+
+impl HitNames<'_> {
+    /// Bytes that a hit without text counts.
+    pub(crate) fn cost_bytes(&self) -> u64 {
+        let pairs = self.metadata.iter().flat_map(|(key, value)| [key, value]);
+        let others: usize = self.section.iter().chain(pairs).map(String::len).sum();
+        let names: usize = self.names.iter().map(|name| name.len()).sum();
+        let part = self.part.map_or(0, |part| part.name().len());
+        (names + others + part) as u64 + HIT_OVERHEAD_BYTES
     }
 }

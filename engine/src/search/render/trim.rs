@@ -2,34 +2,6 @@
 
 use std::ops::Range;
 
-use kb_types::line_ends;
-
-use crate::search::response::Hit;
-
-/// Keeps a range of the text of a hit and adapts span, highlights and snippet; lines, too, unless there is a
-/// line map. Returns the whole text.
-pub(crate) fn keep(hit: &mut Hit, range: Range<usize>, has_line_map: bool) -> String {
-    let before = hit.text.get(..range.start).unwrap_or_default();
-    let shown = hit.text.get(range.clone()).unwrap_or_default().to_owned();
-    if !has_line_map {
-        let last = hit.lines.last;
-        hit.lines.first = hit.lines.first.saturating_add(line_ends(before)).min(last);
-        let ends = line_ends(shown.strip_suffix('\n').unwrap_or(&shown));
-        hit.lines.last = hit.lines.first.saturating_add(ends).min(last);
-    }
-    let start = u32::try_from(range.start).unwrap_or(u32::MAX);
-    hit.span.start = hit.span.start.saturating_add(start);
-    let len = u32::try_from(shown.len()).unwrap_or(u32::MAX);
-    hit.span.end = hit.span.start.saturating_add(len);
-    let inside = |part: &Range<usize>| {
-        let (start, end) = (part.start.max(range.start), part.end.min(range.end));
-        (start < end).then(|| start - range.start..end - range.start)
-    };
-    hit.highlights = hit.highlights.iter().filter_map(inside).collect();
-    hit.snippet = inside(&hit.snippet).unwrap_or(0..0);
-    std::mem::replace(&mut hit.text, shown)
-}
-
 /// The range of `characters` characters around the snippet `best` of a text, all of them in `within`, which
 /// holds the snippet.
 pub(crate) fn preview_within(

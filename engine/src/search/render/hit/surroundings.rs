@@ -7,10 +7,10 @@ use kb_types::error::Result;
 
 use crate::search::fuse::passages::Passage;
 use crate::search::render::context::{self, Pieces, Side};
-use crate::search::render::hit::{Renderer, Stored};
+use crate::search::render::hit::Renderer;
+use crate::search::render::hit::read::{ReadPassage, Stored};
 use crate::search::render::trim::{first_words, last_words};
 use crate::search::render::whole_lines;
-use crate::search::response::Hit;
 
 impl Renderer<'_, '_> {
     /// Adds to the text of a passage the rest of the lines that it begins and ends within, where that is
@@ -51,25 +51,24 @@ impl Renderer<'_, '_> {
         Ok((before.is_left_out, after.is_left_out))
     }
 
-    /// Adds the requested lines or characters before and after the text of a hit: first `sides`, which its
-    /// passage has there, then the neighbouring chunks of the document.
-    pub(super) fn add_context(
+    /// The requested lines or characters before and after what is shown of a passage: first what the passage has
+    /// there, then the neighbouring chunks of the document.
+    pub(super) fn context(
         &mut self,
-        hit: &mut Hit,
-        stored: &Stored,
         passage: &Passage,
-        sides: (&str, &str),
-    ) -> Result<()> {
+        read: &ReadPassage,
+        shown: &Range<usize>,
+    ) -> Result<(Side, Side)> {
         let (segment, rows) = (passage.best.address.segment, &passage.rows);
-        if let Some(characters) = self.request.context_chars {
-            let (before, after) = self.context_chars(stored, segment, rows, sides, characters)?;
-            (hit.before, hit.after) = (before, after);
-            return Ok(());
+        let (before, after) = (read.text.get(..shown.start), read.text.get(shown.end..));
+        let sides = [
+            [before.unwrap_or_default(), &read.sides.0],
+            [after.unwrap_or_default(), &read.sides.1],
+        ];
+        match self.request.context_chars {
+            Some(characters) => self.context_chars(&read.stored, segment, rows, sides, characters),
+            None => self.context_lines(&read.stored, segment, rows, sides),
         }
-        let (before, after) = self.context_lines(stored, segment, rows, sides)?;
-        (hit.before, hit.before_is_cut) = (before.text, before.is_cut);
-        (hit.after, hit.after_is_cut) = (after.text, after.is_cut);
-        Ok(())
     }
 
     /// The requested lines before and after a text, as far as its document has them.
@@ -78,7 +77,7 @@ impl Renderer<'_, '_> {
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
-        sides: (&str, &str),
+        sides: [[&str; 2]; 2],
     ) -> Result<(Side, Side)> {
         let (lines_before, lines_after) = self.request.context_lines;
         if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
@@ -103,9 +102,9 @@ impl Renderer<'_, '_> {
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
-        sides: (&str, &str),
+        sides: [[&str; 2]; 2],
         characters: usize,
-    ) -> Result<(String, String)> {
+    ) -> Result<(Side, Side)> {
         if rows.is_empty() || characters == 0 {
             return Ok(Default::default());
         }
@@ -115,23 +114,29 @@ impl Renderer<'_, '_> {
             self.text_around(stored, segment, rows, sides, (is_enough, is_enough))?;
         let before = last_words(&before, characters).to_owned();
         after.truncate(first_words(&after, characters).len());
-        Ok((before, after))
+        let side = |text| Side {
+            text,
+            is_cut: false,
+        };
+        Ok((side(before), side(after)))
     }
 
-    /// The text before and after a cut text, until there `is_enough`: first `sides`, which the passage has there,
-    /// then the neighbouring chunks of the document; and whether that is all there is on that side.
+    /// The text before and after a cut text, until there `is_enough`: first `sides`, which the passage has
+    /// there, from the text on, then the neighbouring chunks of the document; and whether that is all there is on that side.
     fn text_around(
         &mut self,
         stored: &Stored,
         segment: usize,
         rows: &Range<u32>,
-        sides: (&str, &str),
+        sides: [[&str; 2]; 2],
         is_enough: (impl Fn(&Pieces) -> bool, impl Fn(&Pieces) -> bool),
     ) -> Result<[(String, bool); 2]> {
         let (mut row, mut end) = self.neighbouring_rows(stored, segment, rows)?;
         let (mut before, mut after) = (Pieces::default(), Pieces::default());
-        before.push(sides.0.to_owned());
-        after.push(sides.1.to_owned());
+        for (pieces, side) in [&mut before, &mut after].into_iter().zip(sides) {
+            side.into_iter()
+                .for_each(|piece| pieces.push(piece.to_owned()));
+        }
         let (mut rest_before, mut rest_after) = stored.rests;
         while !row.is_empty() && !is_enough.0(&before) {
             row.end -= 1;

@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use kb_types::Span;
 use kb_types::error::Result;
 use kb_types::syntax::nesting::hierarchy;
-use kb_types::syntax::{SymbolSpans, signature};
+use kb_types::syntax::{SymbolRef, SymbolSpans, signature};
 
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::Passage;
-use crate::search::render::hit::{Renderer, Stored};
+use crate::search::render::hit::Renderer;
+use crate::search::render::hit::read::Stored;
 use crate::search::render::snippet::Highlight;
-use crate::search::response::{Hit, HitSymbol};
+use crate::search::response::HitSymbol;
 use crate::store::symbols::StoredSymbols;
 
 /// Bytes of a definition whose chunks are read for its signature.
@@ -56,29 +57,29 @@ impl Renderer<'_, '_> {
         Cow::Owned(highlights)
     }
 
-    /// The symbol that a passage is; else the one whose section has the `place`, before it the first one in the text
-    /// that filters of symbols ask for.
+    /// The symbol that a passage is; else the first one in the `shown` part of it that filters of symbols ask for;
+    /// else the one that the section at `of_section` is.
     pub(super) fn symbol(
         &mut self,
         symbols: Option<&StoredSymbols>,
-        place: Span,
-        hit: &Hit,
+        of_section: Option<Span>,
+        shown: Span,
         (passage, stored): (&Passage, &Stored),
     ) -> Result<Option<HitSymbol>> {
         let Some(symbols) = symbols else {
             return Ok(None);
         };
-        let is_here = |byte: u32| hit.span.start <= byte && byte < hit.span.end;
+        let is_here = |byte: u32| shown.start <= byte && byte < shown.end;
         let filtered = WantedSymbols::of(&self.request.filters)?.and_then(|wanted| {
             let mut here = symbols.iter().enumerate();
             here.find(|(_, symbol)| is_here(symbol.spans.name_start) && wanted.has(symbol))
         });
-        let is_section = |spans: &SymbolSpans| {
-            spans.start_with_doc() == place.start && place.end == spans.span.end
-        };
         let of_section = || {
+            let section = of_section?;
             let mut last_first = symbols.iter().enumerate().rev();
-            last_first.find(|(_, symbol)| !hit.section.is_empty() && is_section(&symbol.spans))
+            last_first.find(|(_, SymbolRef { spans, .. })| {
+                spans.start_with_doc() == section.start && section.end == spans.span.end
+            })
         };
         let own = passage.symbol.and_then(|own| {
             let mut all = symbols.iter().enumerate();
@@ -89,7 +90,8 @@ impl Renderer<'_, '_> {
             return Ok(None);
         };
         let SymbolSpans { head, lines, .. } = symbol.spans;
-        let document = self.records.get(hit.file, stored.document)?;
+        let file = self.sources.file_of(segment);
+        let document = self.records.get(file, stored.document)?;
         let rows = document.first_row..document.first_row.saturating_add(document.rows);
         // The head of a damaged record may be all of a long text.
         let read = Span {

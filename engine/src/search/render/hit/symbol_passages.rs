@@ -10,7 +10,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::{Passage, SymbolPlace};
 use crate::search::options::Scope;
-use crate::search::render::hit::{Renderer, Stored};
+use crate::search::render::hit::Renderer;
+use crate::search::render::hit::read::Stored;
 use crate::search::render::section::line_start;
 use crate::search::render::snippet::Highlight;
 
