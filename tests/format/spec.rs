@@ -136,22 +136,22 @@ fn fields_in_words(file: &str, name: &str) -> Vec<(String, String)> {
 fn records_have_the_fields_order_and_version_of_their_table() {
     let page = read("format-spec/tables.md");
     for (title, file, record, version) in [
-        ("### `kb` / `meta`", "store/meta.rs", "Meta", "META_VERSION"),
+        ("### `kb` / `meta`", "store/meta/mod.rs", "Meta", "META_VERSION"),
         (
             "### `kb` / `manifest`",
-            "store/meta.rs",
+            "store/meta/mod.rs",
             "Manifest",
             "MANIFEST_VERSION",
         ),
         (
             "### `kb` / `settings`",
-            "store/meta.rs",
+            "store/meta/mod.rs",
             "SecretsRecord",
             "SETTINGS_VERSION",
         ),
         (
             "### `kb` / `trigrams`",
-            "store/meta.rs",
+            "store/meta/mod.rs",
             "TrigramsRecord",
             "TRIGRAMS_VERSION",
         ),
@@ -204,10 +204,10 @@ fn records_have_the_fields_order_and_version_of_their_table() {
 fn records_told_in_prose_name_their_fields_in_order() {
     let page = read("format-spec/tables.md").replace('\n', " ");
     for (begin, file, record) in [
-        (" root: id", "store/meta.rs", "RootRecord"),
-        (" embedder: id", "store/meta.rs", "EmbedderRecord"),
-        ("probes Vec of (", "store/meta.rs", "ProbeRecord"),
-        (" recall: queries", "store/meta.rs", "RecallRecord"),
+        (" root: id", "store/meta/mod.rs", "RootRecord"),
+        (" embedder: id", "store/meta/mod.rs", "EmbedderRecord"),
+        ("probes Vec of (", "store/meta/mod.rs", "ProbeRecord"),
+        (" recall: queries", "store/meta/mod.rs", "RecallRecord"),
         (
             " measured: queries",
             "store/meta/effort.rs",
@@ -224,7 +224,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "store/meta/vector_columns.rs",
             "VectorStateRecord",
         ),
-        ("headings: Vec of (", "store/outline.rs", "HeadingRecord"),
+        ("headings: Vec of (", "store/outline/mod.rs", "HeadingRecord"),
         (
             " pages Vec of page",
             "store/documents/parts.rs",
@@ -258,7 +258,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         }
     }
     for (file, name, version) in [
-        ("store/outline.rs", "OUTLINE_VERSION", "1"),
+        ("store/outline/mod.rs", "OUTLINE_VERSION", "1"),
         ("store/documents/parts.rs", "PARTS_VERSION", "1"),
         ("store/meta/vector_columns.rs", "STATE_VERSION", "1"),
         ("store/meta/vector_columns.rs", "MEASURED_VERSION", "3"),

@@ -1,6 +1,6 @@
 //! The sources of this repository as a graph of files that import each other, and their measures.
 //!
-//! `tests/rooms.rs` holds the rules; `cargo xtask rooms` prints what they are judged by. Paths are told
+//! `tests/rooms` holds the rules; `cargo xtask rooms` prints what they are judged by. Paths are told
 //! from tokens, without macros and types: an import that a macro writes is not seen.
 
 pub mod measures;

@@ -555,7 +555,7 @@ mod tests {
     /// The match of `code` and the list are written twice: the source of this file has both.
     #[test]
     fn every_code_is_listed_once() {
-        let source = include_str!("error.rs");
+        let source = include_str!("mod.rs");
         let (_, after) = source.split_once("pub fn code(&self)").unwrap();
         let (body, _) = after.split_once("\n    }\n").unwrap();
         let codes: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
