@@ -1,4 +1,4 @@
-//! Room 3c: what a whole file promises, and whether it keeps it. Reads only; it repairs nothing.
+//! Checks a whole file against what the format promises. Reads only; it repairs nothing.
 //!
 //! [`verify`] reads pages and extents against their checksums; deep, it also compares everything that
 //! a file says twice: tables with tables, rows with records, text with its hash, facets with tags,

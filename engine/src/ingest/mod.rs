@@ -1,4 +1,4 @@
-//! Room 3a: files -> documents -> chunks -> terms and vectors -> store.
+//! Writes a .kb: files -> documents -> chunks -> terms and vectors -> store.
 //!
 //! ```text
 //! roots -> walk -> changes -> extract -> chunk -> prepare -> segment

@@ -1,4 +1,4 @@
-//! Room 3b: request -> plan -> retrieve -> fuse -> render.
+//! Answers a request: request -> plan -> retrieve -> fuse -> render.
 //!
 //! | stage | modules | in -> out |
 //! |---|---|---|

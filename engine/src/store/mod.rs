@@ -1,4 +1,4 @@
-//! Room 2a: what is kept of each document: records, outline, chunks, text, facets.
+//! What is stored of each document: records, outline, chunks, text, facets.
 //!
 //! It knows tables and columns, not words or vectors: the records of the indexes pass through it as
 //! bytes. Ranking, extraction and files lie elsewhere.

@@ -1,4 +1,4 @@
-//! Room 2d: which trigrams occur in which units of text, to skip what a pattern cannot match.
+//! The trigram index: which trigrams occur in which units of text, to skip what a pattern cannot match.
 //!
 //! A *unit* is some consecutive chunk rows of a segment with about 16 KiB of text, that begin with a line or a
 //! document and end with one. A *trigram* is three consecutive bytes of the searched text of one document, with
