@@ -136,7 +136,12 @@ fn fields_in_words(file: &str, name: &str) -> Vec<(String, String)> {
 fn records_have_the_fields_order_and_version_of_their_table() {
     let page = read("format-spec/tables.md");
     for (title, file, record, version) in [
-        ("### `kb` / `meta`", "store/meta/mod.rs", "Meta", "META_VERSION"),
+        (
+            "### `kb` / `meta`",
+            "store/meta/mod.rs",
+            "Meta",
+            "META_VERSION",
+        ),
         (
             "### `kb` / `manifest`",
             "store/meta/mod.rs",
@@ -224,7 +229,11 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "store/meta/vector_columns.rs",
             "VectorStateRecord",
         ),
-        ("headings: Vec of (", "store/outline/mod.rs", "HeadingRecord"),
+        (
+            "headings: Vec of (",
+            "store/outline/mod.rs",
+            "HeadingRecord",
+        ),
         (
             " pages Vec of page",
             "store/documents/parts.rs",

@@ -178,7 +178,10 @@ fn libraries_clocks_and_unsafe_outside_their_room_are_found() {
     for (file, source) in [
         ("engine/src/store/a.rs", "use redb::Database;"),
         ("engine/src/kb.rs", "fn f(map: memmap2::Mmap) {}"),
-        ("engine/src/ingest/walk/walker/mod.rs", "use rustix::fs::flock;"),
+        (
+            "engine/src/ingest/walk/walker/mod.rs",
+            "use rustix::fs::flock;",
+        ),
         (
             "engine/src/store/documents/mod.rs",
             "use std::time::{Duration, SystemTime};",

@@ -357,7 +357,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
     let source = folder.path().join("src");
     std::fs::create_dir_all(source.join("docs")).unwrap();
     let png = [&b"\x89PNG\r\n\x1a\n"[..], &[0; 64]].concat();
-    let key = "-----BEGIN PRIVATE KEY-----\nZk4Qw8Rt2Yp6Lm1Xv9Bc\n-----END PRIVATE KEY-----\n";
+    let pem = "-----BEGIN PRIVATE KEY-----\n".to_owned() + &"Zk4Qw8Rt2Yp6Lm1Xv9Bc".repeat(8);
     for (name, bytes) in [
         ("a.md", b"# A\n\ntext\n".to_vec()),
         ("big.txt", b"words and words\n".repeat(100)),
@@ -365,7 +365,7 @@ fn mixed() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
         ("docs/zeros", vec![0; 100]),
         ("id_rsa", b"key\n".to_vec()),
         ("image.png", png),
-        ("server.pem", key.into()),
+        ("server.pem", pem.into_bytes()),
     ] {
         std::fs::write(source.join(name), bytes).unwrap();
     }
