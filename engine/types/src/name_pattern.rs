@@ -17,7 +17,7 @@ pub struct NamePattern {
 pub(crate) const MAX_PATTERN_BYTES: usize = 200;
 
 impl NamePattern {
-    /// `None` for a text that is empty, or longer than [`MAX_PATTERN_BYTES`]: as long as names are.
+    /// `None` for a text that is empty, or longer than 200 bytes: as long as names are.
     pub fn new(text: &str) -> Option<NamePattern> {
         let text = text.trim();
         if text.is_empty() || text.len() > MAX_PATTERN_BYTES {

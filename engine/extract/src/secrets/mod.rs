@@ -2,9 +2,9 @@
 //! title, outline, metadata, names of parts. They are left out with a reason unless
 //! `IndexOptions::include_secrets` of the engine is set.
 //!
-//! A text counts that holds a private key or a token that its issuer makes recognisable ([`tokens`]), or a file
-//! of settings in which a secret is set ([`settings_files`]). What is made up to show how such a thing looks
-//! ([`placeholder`]) does not count, nor does a line that says `gitleaks:allow` or `pragma: allowlist secret`,
+//! A text counts that holds a private key or a token that its issuer makes recognisable (`tokens`), or a file
+//! of settings in which a secret is set (`settings_files`). What is made up to show how such a thing looks
+//! (`placeholder`) does not count, nor does a line that says `gitleaks:allow` or `pragma: allowlist secret`,
 //! the marks of gitleaks and detect-secrets. A password in code or prose is not recognised.
 //!
 

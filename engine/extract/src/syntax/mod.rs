@@ -1,7 +1,7 @@
 //! Programs as trees: symbols, places to cut, names that are used. It knows texts and file types, no store and no
 //! search; what it returns is plain data of [`kb_types`].
 //!
-//! A language is a table of node kinds in [`languages`] and one line of its registry. Any text gives a result: a
+//! A language is a table of node kinds in `languages` and one line of its registry. Any text gives a result: a
 //! program that is broken, half written or hostile gives the symbols that stand in what can be read of it, one that
 //! exceeds a limit gives none and the reason.
 

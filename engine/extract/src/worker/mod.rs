@@ -6,9 +6,9 @@
 //!   extractor -> process  --stdin-->   limits, sandbox, then serve: extractor::extract
 //!                         <-stdout--   a document, or why there is none
 //! ```
-//! [`extraction`] is what a host decides, [`extractor`] does it for one thread, [`process`] is one child
-//! with its time limit, [`cpu_time`] tells whether it used that, [`protocol`] and [`document_codec`] are what
-//! goes through the pipes. [`serve`], [`limits`] and [`sandbox`] run in the child. Which formats need a worker is decided by
+//! [`extraction`] is what a host decides, [`extractor`] does it for one thread, `process` is one child
+//! with its time limit, `cpu_time` tells whether it used that, `protocol` and `document_codec` are what
+//! goes through the pipes. [`serve`], `limits` and `sandbox` run in the child. Which formats need a worker is decided by
 //! [`crate::isolation_of`].
 //!
 //! A worker limits itself before it reads the first byte of a document: address space, CPU time of each
