@@ -46,7 +46,7 @@ fn change(
 ) -> kb_engine::Result<Vec<DocumentInfo>> {
     let add: Vec<&str> = arguments.add.iter().map(String::as_str).collect();
     let remove: Vec<&str> = arguments.remove.iter().map(String::as_str).collect();
-    let changed = wait_for_writer(
+    wait_for_writer(
         arguments.wait.limit(),
         None,
         &mut |holder| output.note(&waiting_note(holder)),
@@ -60,8 +60,7 @@ fn change(
             let names = arguments.documents.iter();
             names.map(|name| kb.document(name)).collect()
         },
-    );
-    changed
+    )
 }
 
 /// This command up to its document, for the corrected one.
