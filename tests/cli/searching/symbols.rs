@@ -145,7 +145,7 @@ fn nothing_found_says_why() {
     folder.write("text/a.md", "# A\n");
     folder.kb(["index", "text", "-o", "b.kb"]).expect(0);
     let told = folder.kb(["symbols", "b.kb"]).expect(1);
-    assert!(told.stderr.contains("--rebuild"), "{}", told.stderr);
+    assert!(told.stderr.contains("`kb ls -f b.kb`"), "{}", told.stderr);
 }
 
 #[test]

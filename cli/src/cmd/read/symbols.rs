@@ -43,6 +43,10 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
     }
     if !response.has_symbols {
         output.note("no document has symbols");
+        output.hint(&format!(
+            "`kb ls -f {}` lists the documents; symbols are of programs in 19 languages (docs/formats.md)",
+            shell_word(&first.file)
+        ));
         warn_of_changes(&opened, &[], arguments.json.json, output)?;
         return Ok(Exit::Nothing);
     }
