@@ -125,7 +125,7 @@ fn lies_of_tables_of_documents_are_named() {
                 "document \"log.md\": record of a document",
                 |stored, transaction| {
                     let key = Key::U64(u64::from(stored.id(LOG).0));
-                    transaction.put("docs", key, &[1, 2, 3]).expect("row");
+                    transaction.put("docs", key, &[2, 2, 3]).expect("row");
                 },
             ),
         ],
