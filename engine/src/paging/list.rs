@@ -11,7 +11,7 @@ use crate::paging::scope::CursorScope;
 /// ```
 /// use kb_engine::{ListScope, PageOptions};
 /// let scope = ListScope::new("files", &[("0f8fad5bd9cb469fa165708677289500", 3)]);
-/// let page = PageOptions::default().cursor(scope.cursor(20, b""));
+/// let page = PageOptions::default().cursor(scope.cursor(20));
 /// assert_eq!(scope.start(&page)?, 20);
 /// # Ok::<(), kb_engine::Error>(())
 /// ```

@@ -54,7 +54,7 @@ impl Map {
     /// Maps the whole file as long as it is now.
     ///
     /// A foreign program that truncates the file ends this process with SIGBUS when it reads what is
-    /// gone; our writer never shortens a file that it did not create under a temporary name.
+    /// gone; our writer takes back only room at its end that no commit ever used, which no reader looks at.
     pub(crate) fn of_file(file: &File) -> io::Result<Map> {
         if file.metadata()?.len() == 0 {
             return Ok(Map::Bytes(Arc::from([])));

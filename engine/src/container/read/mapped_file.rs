@@ -33,6 +33,14 @@ impl HasMap for MappedFile {
 }
 
 impl MappedFile {
+    /// Bytes of the file now. A writer may have made it longer since it was mapped, or taken back room that no
+    /// commit uses.
+    pub(crate) fn len_now(&self) -> u64 {
+        let file = self.file.as_ref();
+        let metadata = file.and_then(|(file, _)| file.metadata().ok());
+        metadata.map_or(self.map.len(), |metadata| metadata.len())
+    }
+
     /// Whether the signature block changed: a writer announces a new feature there before it uses it.
     pub(crate) fn has_other_signature(&self) -> bool {
         let block = self.map.slice(BLOCK.start as u64, BLOCK.len() as u64);

@@ -40,8 +40,8 @@ impl Container {
     /// Opens the file at `path` through a memory map. Takes no lock and needs no write access.
     ///
     /// Cost: the signature and the commit slot are checked, nothing else is read. A foreign program
-    /// that truncates the file while it is mapped ends this process with SIGBUS; our own writer
-    /// never shortens a file in place.
+    /// that truncates the file while it is mapped ends this process with SIGBUS; our own writer takes
+    /// back only room at its end that no commit ever used.
     ///
     /// # Errors
     /// [`Error::PathNotFound`], [`Error::Io`]; [`Error::NotAKb`] when the bytes are something else,

@@ -69,7 +69,7 @@ impl Container {
             let slot = CommitSlot::read(&opened.map)?;
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation).with_cancel(cancel);
             let mut check = BtreeCheck::new(&snapshot, Verified::default(), progress);
-            check.header(&opened.map);
+            check.header(&opened);
             check.user_tables();
             let verified = check.verified;
             if is_cancelled() {
