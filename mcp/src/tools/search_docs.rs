@@ -104,8 +104,7 @@ impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (README, guides, Markdown, text, \
-        HTML, PDF, office files; no code or data) in natural language. Returns the best lines of passages with path, lines and \
-        score. For source code use search_code. Operators: \"phrase\", \
+        HTML, PDF, office; no code or data) in natural language. Returns the best lines with path and score. For source code use search_code. Operators: \"phrase\", \
         +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),

@@ -55,7 +55,7 @@ pub(super) struct SearchParams {
     #[serde(default)]
     sort: SortParam,
     index_name: Option<IndexName>,
-    /// Whole passages, and uri, author and tags.
+    /// Whole passages, uri, author, tags.
     #[serde(default)]
     full: Full,
     #[serde(default)]

@@ -100,7 +100,7 @@ impl Tool for UploadDocument {
     const NAME: &'static str = "upload_document";
     const TITLE: &'static str = "Upload a document";
     const DESCRIPTION: &'static str = "Add or replace one document (text, Markdown, or base64 of any \
-        file, such as PDF), at most 10 MB, then chunk and index it. Large files return status processing: poll \
+        file, such as PDF), at most 10 MB, and index it. Large files return status processing: poll \
         get_status.";
     const EFFECT: Effect = Effect::Replaces;
     const ALIASES: &'static [(&'static str, &'static str)] = &[
