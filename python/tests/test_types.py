@@ -97,7 +97,8 @@ def test_the_example_of_the_package_runs() -> None:
 def test_every_code_of_the_engine_has_an_exception() -> None:
     from kbfile import _errors
 
-    source = (Path(__file__).parents[2] / "engine" / "src" / "error.rs").read_text()
+    root = Path(__file__).parents[2]
+    source = (root / "engine" / "types" / "src" / "error" / "mod.rs").read_text()
     listed = source.split("pub const CODES", 1)[1].split("];", 1)[0]
     codes = {line.strip().strip('",') for line in listed.splitlines() if line.strip().startswith('"')}
     assert len(codes) >= 35
