@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     Ok(good)
 }
 
-/// What was edited.
+/// The crates and rooms with edits since a revision, which decide what is checked.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Change {
     /// Names of the packages whose files changed.

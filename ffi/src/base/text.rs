@@ -147,7 +147,7 @@ pub(crate) unsafe fn texts<'a>(
 /// Several texts that may be left out; `None` for NULL with length 0.
 ///
 /// # Safety
-/// As for `texts`.
+/// As for [`texts`], which reads them unless `data` is NULL and `len` is 0.
 pub(crate) unsafe fn optional_texts<'a>(
     data: *const kb_str,
     len: usize,

@@ -49,7 +49,7 @@ impl Numbering {
 enum Mark {
     #[default]
     Unsaid,
-    /// A sign or none.
+    /// `buNone`, `buChar` or `buBlip`: a bullet, or no mark at all.
     NoNumber,
     Number(Numbering),
 }

@@ -36,7 +36,7 @@ pub(crate) struct Live {
     pub(crate) path: PathBuf,
     /// The last commit of this file, whatever its name, through the B-tree reader.
     pub(crate) reader: Container,
-    /// What redb wrote.
+    /// Bytes of tree pages, and where the last write ended: the file is cut there when it is closed.
     pub(crate) written: Arc<Written>,
     /// Length of the file when it was opened.
     pub(crate) len_before: u64,

@@ -104,7 +104,7 @@ pub struct Chunk {
 /// Reads chunk rows.
 #[derive(Debug, Clone, Copy)]
 pub struct ChunkReader<'a> {
-    /// Columns 5 and 6.
+    /// The columns 5 and 6 of the segment: heads and blocks of packed rows.
     packed: PackedRows<'a>,
 }
 

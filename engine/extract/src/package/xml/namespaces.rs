@@ -19,7 +19,7 @@ const MAX_REQUIRED: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Of the format.
+    /// The vocabulary of the format itself, transitional or strict.
     Own,
     /// What office programs add.
     Added,
