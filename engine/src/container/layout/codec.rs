@@ -1,4 +1,4 @@
-//! The only place where bytes become numbers.
+//! Reads and writes numbers and records: the only place where bytes become numbers.
 //!
 //! Records have the wire format of bincode 2 "standard": little-endian, integers as varints, strings
 //! and sequences behind their length. The byte before a record is its version; within a version
@@ -12,16 +12,23 @@ use wincode::int_encoding::{LittleEndian, VarInt};
 use wincode::len::BincodeLen;
 use wincode::{SchemaRead, SchemaWrite, WriteError};
 
-/// Longest sequence of a record, measured in bytes of memory: what a lying length can allocate.
+/// Longest sequence of a record, in bytes of memory.
+// A length is read before the items behind it. Without a bound a lying length of a few bytes would
+// allocate any amount. 16 MiB is also the largest value of a table (MAX_VALUE_BYTES), so no honest
+// record needs more.
 pub const MAX_SEQUENCE_BYTES: usize = 16 << 20;
 
 /// Settings of the wire format; types with `derive(SchemaRead, SchemaWrite)` suit it.
+// The parameters are wincode's, in its order: check alignment of borrowed slices, limit of
+// preallocation, u64 varint lengths, byte order, varint integers, and u32 tags of enums. The last
+// three are those of bincode 2 "standard".
 pub type RecordConfig =
     Configuration<true, MAX_SEQUENCE_BYTES, BincodeLen, LittleEndian, VarInt, u32>;
 
 /// The only value of [`RecordConfig`].
 const RECORD_CONFIG: RecordConfig = Configuration::default()
     .with_varint_encoding()
+    // wincode takes the limit as a type parameter and as a setting. Both must agree.
     .with_preallocation_size_limit::<MAX_SEQUENCE_BYTES>();
 
 /// Writes `record` behind its version.
@@ -32,6 +39,8 @@ pub fn encode_record<T>(version: u8, record: &T) -> Result<Vec<u8>>
 where
     T: SchemaWrite<RecordConfig, Src = T> + ?Sized,
 {
+    // The size is computed first, so that the vector is allocated once: records of large documents
+    // have megabytes.
     let size = wincode::config::serialized_size(record, RECORD_CONFIG).map_err(write_error)?;
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
     bytes.push(version);
@@ -42,6 +51,8 @@ where
 fn write_error(error: WriteError) -> Error {
     let (size, limit) = match error {
         WriteError::PreallocationSizeLimit { needed, limit } => (needed, limit),
+        // Types with derived schemas give no other error. Should one come, it is reported and does
+        // not panic.
         _ => (usize::MAX, MAX_SEQUENCE_BYTES),
     };
     Error::TooLarge {
@@ -63,6 +74,7 @@ where
     let (found, fields) = bytes
         .split_first()
         .ok_or_else(|| Error::damaged(format!("record of {what} is empty")))?;
+    // An unknown version is not damage: a newer program wrote the record, and the message says so.
     if *found != version {
         return Err(Error::FormatUnsupported {
             needs: format!("version {found} of the record of {what}"),
@@ -80,6 +92,8 @@ where
 pub fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Result<[u8; N]> {
     bytes
         .get(offset..)
+        // `get(offset..)` fails beyond the end, and `first_chunk` when fewer than `N` bytes follow.
+        // No sum of offset and length is computed that could overflow.
         .and_then(|rest| rest.first_chunk())
         .copied()
         .ok_or_else(|| {
@@ -155,6 +169,7 @@ pub fn decode_rows(what: &str, bytes: &[u8]) -> Result<RoaringBitmap> {
 pub fn decode_rows_below(what: &str, bytes: &[u8], rows: u32) -> Result<RoaringBitmap> {
     let bitmap = decode_rows(what, bytes)?;
     match bitmap.max() {
+        // The largest row is enough: rows of a bitmap are sorted and never negative.
         Some(last) if last >= rows => Err(Error::damaged(format!(
             "{what} names row {last}, the segment has {rows}"
         ))),

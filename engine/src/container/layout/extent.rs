@@ -17,9 +17,13 @@ pub(crate) const LEAF_HEADER_LEN: usize = 16;
 
 // Layout of the extent header, right behind the leaf header.
 const MAGIC: [u8; 4] = *b"KBVX";
+// Of the extent header alone. A change of it costs a reader one clear refusal instead of a wrong
+// payload.
 const VERSION: u16 = 1;
 const VERSION_AT: usize = MAGIC.len();
 const HEADER_LEN_AT: usize = VERSION_AT + 2;
+// Segment, number, column and position repeat what the key and the segment record say. A page that
+// redb or a bad disk put in the wrong place has a right checksum, but names another extent.
 const SEGMENT_AT: usize = HEADER_LEN_AT + 2;
 const NUMBER_AT: usize = SEGMENT_AT + 8;
 const COLUMN_AT: usize = NUMBER_AT + 4;
@@ -28,6 +32,7 @@ const PAYLOAD_LEN_AT: usize = FIRST_AT + 8;
 const FLAGS_AT: usize = PAYLOAD_LEN_AT + 4;
 const CHECKSUM_AT: usize = FLAGS_AT + 4;
 const HEADER_LEN: usize = CHECKSUM_AT + 8;
+// Alignment of all payloads to 64 bytes depends on this sum.
 const _: () = assert!(LEAF_HEADER_LEN + HEADER_LEN == EXTENT_OVERHEAD);
 
 /// Name of the table that holds the extents of `segment`.
@@ -41,6 +46,7 @@ pub(crate) fn segment_of(name: &str, table: &Table) -> Result<Option<SegmentId>>
         return Ok(None);
     };
     let segment = u32::from_str_radix(number, 16).map(SegmentId).ok();
+    // Leading zeros or upper case would give one segment two names.
     match segment.filter(|segment| segment_table_name(*segment) == name) {
         None => Err(Error::damaged("its name is not that of a segment")),
         Some(_) if table.key_kind != KeyKind::U64 || table.widths.value.is_some() => {
@@ -52,6 +58,8 @@ pub(crate) fn segment_of(name: &str, table: &Table) -> Result<Option<SegmentId>>
 
 /// Key of an extent in its table.
 pub(crate) fn extent_key(column: ColumnId, number: u32) -> u64 {
+    // Column first: extents of one column are neighbours in the tree, in the order of their
+    // numbers. 48 bits are more than a number has, so the parts never overlap.
     u64::from(column.0) << 48 | u64::from(number)
 }
 
@@ -60,6 +68,8 @@ pub(crate) fn extent_key(column: ColumnId, number: u32) -> u64 {
 pub(crate) fn value_len(payload_len: usize) -> Option<usize> {
     (0..=MAX_ORDER)
         .map(payload_capacity)
+        // With redb's leaf header of 16 bytes this length fills a page exactly. So redb stores the
+        // pair in a page of its own and wastes nothing, and the payload is aligned.
         .find(|capacity| *capacity >= payload_len)
         .map(|capacity| capacity + HEADER_LEN)
 }
@@ -73,6 +83,8 @@ pub(crate) fn write_extent(
     first: u64,
     payload: &[u8],
 ) {
+    // redb may hand out a page that was used before. Its old bytes would reach the file behind the
+    // payload, and two equal indexing runs would differ.
     value.fill(0);
     let (header, rest) = value.split_at_mut(HEADER_LEN.min(value.len()));
     let fields: [(usize, &[u8]); 9] = [
@@ -118,8 +130,8 @@ impl ExtentPage {
         self.pointer
     }
 
-    /// Checks `page`, the bytes of this page, without a segment record: checksum, both headers against each other, and the checksum of the
-    /// payload.
+    /// Checks `page`, the bytes of this page, without a segment record: its checksum, both headers against each other,
+    /// and the checksum of the payload.
     ///
     /// # Errors
     /// [`Error::Damaged`] naming what is wrong.
@@ -135,6 +147,8 @@ impl ExtentPage {
         let payload = page
             .get(EXTENT_OVERHEAD..EXTENT_OVERHEAD + expected.payload_len as usize)
             .ok_or_else(|| damaged("length", expected))?;
+        // The page checksum covers the payload already. This one lets other tools verify a payload
+        // without redb's tree.
         if xxh3_64(payload) != u64_at(page, LEAF_HEADER_LEN + CHECKSUM_AT)? {
             return Err(damaged("checksum of the payload", expected));
         }
@@ -164,6 +178,8 @@ pub(crate) fn check_extent(page: &[u8], pointer: PagePointer, expected: Expected
     if xxh3_128(page) != pointer.checksum {
         return Err(damaged("checksum", expected));
     }
+    // The page must be a leaf with exactly one pair that ends where the page does. Otherwise the
+    // payload would not lie where the reader lends it.
     let leaf_is_one_value = u8_at(page, 0)? == 1
         && u16_at(page, 2)? == 1
         && u32_at(page, 4)? as usize == page.len()
@@ -186,6 +202,8 @@ pub(crate) fn check_extent(page: &[u8], pointer: PagePointer, expected: Expected
         && u16_at(&header, COLUMN_AT)? == expected.column.0
         && u64_at(&header, FIRST_AT)? == expected.first
         && u32_at(&header, PAYLOAD_LEN_AT)? == expected.payload_len
+        // Reserved: a set flag would mean an encoding of the payload that this program does not
+        // know.
         && u32_at(&header, FLAGS_AT)? == 0;
     if !header_fits {
         return Err(damaged("header", expected));

@@ -20,6 +20,8 @@ pub(crate) const LEAF: u8 = 1;
 pub(crate) const BRANCH: u8 = 2;
 
 /// Most levels of a tree. redb fills branches at least to a third; 4 PiB are under 40 levels.
+// A tree of a hostile file can point to itself. The bound ends such a walk long before a stack or
+// memory is exhausted.
 pub(crate) const MAX_DEPTH: usize = 48;
 
 /// A checked page of a tree.
@@ -37,11 +39,16 @@ impl Node {
     /// # Errors
     /// [`Error::Damaged`] when the page is not the one that the parent means.
     pub(crate) fn checked(bytes: Vec<u8>, pointer: PagePointer, widths: Widths) -> Result<Node> {
+        // One message for every failure: which bytes are wrong cannot be told from a page whose
+        // checksum fails.
         let wrong = || Error::damaged(format!("the checksum of page {:#x}", pointer.page));
         let check = |bytes: &[u8], end: usize| match bytes.get(..end) {
             Some(used) if xxh3_128(used) == pointer.checksum => Ok(()),
             _ => Err(wrong()),
         };
+        // The type byte must be parsed before the checksum is compared, because redb's checksum
+        // covers only the used bytes, and where these end is written in the page. So the parsers
+        // check every bound themselves.
         match bytes.first() {
             Some(&LEAF) => {
                 let (leaf, end) = Leaf::parse(bytes, widths).map_err(|_| wrong())?;
@@ -80,10 +87,13 @@ impl Leaf {
             bytes,
             widths,
             pairs,
+            // Type, padding and count take 4 bytes; then come the ends of keys, then of values, for
+            // sides without a fixed width.
             keys_start: 4 + 4 * variable * pairs,
             values_start: 0,
         };
         let last = pairs
+            // redb never leaves an empty page in a tree; zero would make `last` wrap below.
             .checked_sub(1)
             .ok_or_else(|| Error::damaged("a leaf page without pairs"))?;
         leaf.values_start = leaf.key_end(last)?;
@@ -166,6 +176,8 @@ impl Branch {
             bytes,
             key_width: widths.key,
             keys,
+            // 8 bytes of type and count, then a checksum (16 bytes) and a page number (8) for each
+            // child.
             keys_start: 8 + 24 * (keys + 1) + ends,
         };
         let last = keys
@@ -218,6 +230,7 @@ impl Branch {
 
 /// End of item `item` of items of `width` from `start`; too large to exist when it overflows.
 fn end_of(start: usize, width: usize, item: usize) -> usize {
+    // A saturated end fails the bounds check of `slice`; a wrapped one might pass it.
     width.saturating_mul(item + 1).saturating_add(start)
 }
 
@@ -239,6 +252,7 @@ fn lower_bound(
         let middle = low.midpoint(high);
         match compare(middle)? {
             Ordering::Less => low = middle + 1,
+            // Keys are unique in a table, so the first equal pair is the only one.
             Ordering::Equal => return Ok((middle, true)),
             Ordering::Greater => high = middle,
         }

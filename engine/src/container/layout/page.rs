@@ -5,6 +5,8 @@ use kb_types::error::{Error, Result};
 use crate::container::layout::codec::{u32_at, u64_at, u128_at};
 
 /// The only page size.
+// redb's default. The signature names it, and alignment of payloads and the sizes of extents are
+// multiples of it.
 pub(crate) const PAGE_SIZE: u32 = 4096;
 
 /// A page and the checksum that its parent holds.
@@ -19,6 +21,8 @@ pub(crate) struct PagePointer {
 impl PagePointer {
     /// `log2` of the page's size in smallest pages.
     pub(crate) fn order(self) -> u32 {
+        // A page number has the index in bits 0..20, the region in bits 20..40 and the order in
+        // bits 59..64 (`PageNumber` in redb's `page_store/base.rs`).
         (self.page >> 59) as u32
     }
 
@@ -67,6 +71,8 @@ impl Geometry {
             region_pages: u64::from(u32_at(header, 20)?),
         };
         if u32_at(header, 12)? != PAGE_SIZE
+            // 2^20 pages are what 20 bits of an index can name. Larger values would overflow the
+            // offsets computed below.
             || geometry.region_header_pages > 1 << 20
             || !(1..=1 << 20).contains(&geometry.region_pages)
         {
@@ -94,6 +100,8 @@ impl Geometry {
         // Bits of the index that the order makes meaningless are ignored, as redb does.
         let index = pointer.page & (0xF_FFFF >> order);
         let region = pointer.page >> 20 & 0xF_FFFF;
+        // `index` counts pages of its own size, so its end is shifted by the order before it is
+        // compared.
         if (index + 1) << order > self.region_pages {
             return Err(Error::damaged(format!(
                 "page number {:#x} lies outside its region",

@@ -17,10 +17,13 @@ use crate::container::layout::page::PAGE_SIZE;
 /// Version of the format that this program writes, as (major, minor).
 ///
 /// While major is 0 every minor may break readers; from 1.0 on a newer minor is readable.
+// A minor is raised when a reader of the old version would misread the new bytes; additions that
+// old readers ignore are feature bits or new columns. docs/versioning.md has the policy,
+// format-spec/ the list of changes.
 pub const FORMAT_VERSION: (u16, u16) = (0, 10);
 
-/// Oldest version that this program reads. No released program wrote an older one, so the sources of such a file are
-/// indexed again.
+/// Oldest version that this program reads. No released program wrote an older one: the sources of such a file have to
+/// be indexed again.
 pub const OLDEST_READABLE: (u16, u16) = FORMAT_VERSION;
 
 /// Incompatible feature: segments are columns in page extents.
@@ -30,15 +33,22 @@ pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;
 pub const FEATURE_TEXT_BLOCKS: u64 = 1 << 1;
 
 /// Incompatible features that this program reads.
+// A reader that ignored an unknown bit here would return wrong text, so it refuses the file and
+// names the bit.
 const KNOWN_INCOMPAT: u64 = FEATURE_PAGE_EXTENTS | FEATURE_TEXT_BLOCKS;
 
 /// Feature for writers: statistics of the keyword index are kept in step with the chunks.
 pub const FEATURE_KEYWORD_STATISTICS: u64 = 1 << 0;
 
 /// Features for writers that this program keeps.
+// A writer that ignored an unknown bit would leave statistics behind that no longer match the
+// chunks. Readers may ignore it.
 const KNOWN_RO_COMPAT: u64 = FEATURE_KEYWORD_STATISTICS;
 
 // Layout of the signature block, at 512 of the file.
+//
+// The magic bytes follow PNG's signature: a byte above 127 shows transfers that strip the eighth
+// bit, CR LF and LF show changed line ends, and 0x1A stops `type` on Windows.
 pub(crate) const MAGIC: [u8; 8] = [0x89, b'K', b'B', b'F', 0x0D, 0x0A, 0x1A, 0x0A];
 
 const MAJOR_AT: usize = MAGIC.len();
@@ -65,11 +75,14 @@ const RECORD_CODEC_AT: usize = CREATED_AT + 8;
 
 const TEXT_CODEC_AT: usize = RECORD_CODEC_AT + 2;
 
+// At the end, so that fields can be added before it and old readers still find it.
 const CHECKSUM_AT: usize = BLOCK_LEN - 8;
 
 const BLOCK_LEN: usize = 512;
 
 /// Where the signature block lies in the file.
+// redb uses the first 320 bytes of page 0 and leaves the rest zero. 512 is the next sector, so a
+// disk writes the block whole or not at all.
 pub(crate) const BLOCK: Range<usize> = 512..512 + BLOCK_LEN;
 
 /// The only underlying format: redb, file format 3.
@@ -167,6 +180,8 @@ impl Signature {
     /// [`Error::Damaged`] when it is something else than a whole block; [`Error::FormatUnsupported`]
     /// when this program cannot read such a file.
     pub(crate) fn from_block(block: &[u8; BLOCK_LEN]) -> Result<Option<Signature>> {
+        // A tool that does not know the block may lose it. The copy in the tables is complete, and
+        // the checksum of its page covers it.
         if block.iter().all(|byte| *byte == 0) {
             return Ok(None);
         }
@@ -199,6 +214,8 @@ impl Signature {
             compat: self.compat | row.compat,
             ro_compat: self.ro_compat | row.ro_compat,
             incompat: self.incompat | row.incompat,
+            // A writer that enables a feature writes the block before the row, so the block may
+            // have more bits, never other values.
             ..*row
         };
         *self == with_row
@@ -233,6 +250,7 @@ impl Signature {
     fn check_readable(&self) -> Result<()> {
         let version = (self.major, self.minor);
         let newest = match FORMAT_VERSION {
+            // While major is 0 there is no promise between minors.
             (0, minor) => (0, minor),
             (major, _) => (major, u16::MAX),
         };
@@ -242,6 +260,7 @@ impl Signature {
                 format!("{}.{}", FORMAT_VERSION.0, FORMAT_VERSION.1),
             ));
         }
+        // The version comes first: the meaning of the bits depends on it.
         refuse_unknown_bits("feature", self.incompat, KNOWN_INCOMPAT)?;
         let numbers = [
             ("underlying format", self.underlying, REDB_V3),
@@ -296,6 +315,8 @@ fn unsupported(needs: String, reads: String) -> Error {
 pub(crate) fn new_uuid(path: &Path, unix_ms: u64) -> [u8; 16] {
     let random = RandomState::new();
     let parts = [
+        // The standard library has no other access to the system's randomness, and a dependency for
+        // 16 bytes would cost more.
         random.hash_one(1u8),
         random.hash_one(2u8),
         u64::from(std::process::id()),
@@ -304,6 +325,7 @@ pub(crate) fn new_uuid(path: &Path, unix_ms: u64) -> [u8; 16] {
     ];
     let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
     let mut uuid = xxh3_128(&bytes);
+    // Version 4 in bits 76..80 and variant 2 in bits 62..64, as RFC 9562 places them.
     uuid = uuid & !(0xF << 76) | 4 << 76;
     uuid = uuid & !(0x3 << 62) | 2 << 62;
     uuid.to_be_bytes()

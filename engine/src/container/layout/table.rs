@@ -8,9 +8,13 @@ use crate::container::layout::codec::{u8_at, u32_at, u64_at};
 use crate::container::layout::page::Root;
 
 /// Longest key.
+// A path is at most 16 KiB (docs/limits.md), and paths are the longest keys. A branch page repeats
+// keys, so longer ones would make trees high.
 pub const MAX_KEY_BYTES: usize = 16 << 10;
 
 /// Longest value. What is larger belongs into extents.
+// A value is copied to the heap when it is read. 16 MiB bounds what one lookup in a hostile file
+// can allocate.
 pub const MAX_VALUE_BYTES: usize = 16 << 20;
 
 /// Width of keys and values of a table; `None`: each has its own.
@@ -102,10 +106,14 @@ impl Table {
 
     /// Reads a table definition: type, length, root, widths, alignments, type names.
     pub(crate) fn from_definition(name: &str, definition: &[u8]) -> Result<Table> {
+        // Offsets of redb's table definition (`tree_store/table_tree_base.rs`): type at 0, length
+        // at 1, root at 9, key width at 42, value width at 47, alignments at 52 and 56, length of
+        // the key type's name at 60, names from 64.
         let width = |offset: usize| -> Result<Option<usize>> {
             let width = u32_at(definition, offset + 1)?;
             Ok((u8_at(definition, offset)? != 0).then_some(width as usize))
         };
+        // 3 is a plain table of file format 3; 4 would be a multimap, which we never write.
         if u8_at(definition, 0)? != 3 {
             return Err(Error::damaged(format!("table {name:?} is no plain table")));
         }
@@ -122,6 +130,7 @@ impl Table {
             .get(64..)
             .and_then(|rest| rest.get(..key_type_len));
         let key_kind = match (key_type, widths.key) {
+            // redb puts a byte 1 before the names of its own types and 2 before those of users.
             (Some(b"\x01u64"), Some(8)) => KeyKind::U64,
             (Some(b"\x01&str"), None) => KeyKind::Str,
             (Some(b"\x01&[u8]"), None) => KeyKind::Bytes,
@@ -137,6 +146,8 @@ impl Table {
     /// # Errors
     /// [`Error::Damaged`] when the table has keys of another type.
     pub(crate) fn check_key(&self, key: Key<'_>) -> Result<()> {
+        // Comparing keys by another order would lead down a wrong branch and report a key as
+        // missing.
         if self.key_kind == key.kind() {
             return Ok(());
         }

@@ -22,6 +22,8 @@ pub struct WriterInfo {
 }
 
 // Layout of the writer record, at 1024 of the file.
+//
+// The magic bytes are part of the format, so they stay although the code says "writer record".
 pub(crate) const WRITER_MAGIC: [u8; 8] = *b"KBHOLDR1";
 const STATE_AT: usize = WRITER_MAGIC.len();
 const PROCESS_AT: usize = STATE_AT + 4;
@@ -29,12 +31,17 @@ const STARTED_AT: usize = PROCESS_AT + 4;
 const OLDEST_AT: usize = STARTED_AT + 8;
 const UPTO_AT: usize = OLDEST_AT + 8;
 const CHECKSUM_AT: usize = RECORD_LEN - 8;
+// One cache line at a multiple of 64. A reader copies it beside a writer; a torn copy fails the
+// checksum and is read again.
 pub(crate) const RECORD_LEN: usize = 64;
+// Room for a host name of 64 bytes, which is Linux's limit, and a program name. It is for messages
+// only, so it is cut.
 const TEXT_LEN: usize = 256;
 /// Bytes of the record and the text behind it.
 pub(crate) const WHOLE_LEN: usize = RECORD_LEN + TEXT_LEN;
 
 /// Where the writer record lies in the file.
+// At 1024, behind the signature block (512..1024), in the part of page 0 that redb leaves zero.
 pub(crate) const WRITER_RECORD: Range<usize> = 1024..1024 + RECORD_LEN;
 /// Zeros over the record and the text, which follows it.
 pub(crate) const NO_WRITER: [u8; WHOLE_LEN] = [0; WHOLE_LEN];
@@ -43,6 +50,7 @@ pub(crate) const NO_WRITER: [u8; WHOLE_LEN] = [0; WHOLE_LEN];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WriterState {
     /// Opening or closing: nothing is protected.
+    // 0 is what a file without a writer has there.
     Opening = 1,
     /// The transactions `oldest..=upto` are protected.
     Serving = 2,
@@ -80,6 +88,7 @@ impl WriterRecord {
 
     /// Reads the record; `None` when there is none or it is torn: then nothing is protected.
     pub(crate) fn from_bytes(record: &[u8]) -> Option<WriterRecord> {
+        // The checksum is compared before any field is used; the state is only parsed early.
         let whole = record.starts_with(&WRITER_MAGIC)
             && xxh3_64(record.get(..CHECKSUM_AT)?) == u64_at(record, CHECKSUM_AT).ok()?;
         let state = match u32_at(record, STATE_AT).ok()? {
@@ -98,6 +107,8 @@ impl WriterRecord {
 
     /// Whether transaction `then` is protected while `now` is the newest.
     pub(crate) fn protects(&self, then: u64, now: u64) -> bool {
+        // `now <= upto` fails when a writer that died before had announced less than what is served
+        // now.
         self.state == WriterState::Serving && self.oldest <= then && then <= now && now <= self.upto
     }
 }
@@ -106,6 +117,7 @@ impl WriterRecord {
 pub(crate) fn writer_text(host: &str, program: &str) -> [u8; TEXT_LEN] {
     let mut text = [0; TEXT_LEN];
     let mut offset = 0;
+    // Two length bytes and a host of 64 leave 190 bytes for the program.
     for (word, limit) in [(host, 64), (program, TEXT_LEN - 66)] {
         let end = (0..=limit.min(word.len()))
             .rev()
@@ -124,6 +136,7 @@ pub(crate) fn read_writer(record: &[u8], text: &[u8]) -> Option<WriterInfo> {
         let (len, rest) = text.split_first()?;
         let (word, rest) = rest.split_at_checked(usize::from(*len))?;
         let word = String::from_utf8_lossy(word).into_owned();
+        // The text comes from the file and goes to a terminal.
         Some((word.replace(char::is_control, "?"), rest.to_vec()))
     };
     let writer = WriterRecord::from_bytes(record)?;

@@ -31,7 +31,9 @@ pub struct Verified {
     pub damage: Vec<String>,
 }
 
-/// Problems that are listed; more only count as "and more".
+/// Cap on reported problems.
+// A damaged disk can break every page of a file of gigabytes. A hundred lines show where; more
+// would only fill memory.
 const MAX_DAMAGE: usize = 100;
 
 impl Snapshot<'_> {
@@ -73,9 +75,12 @@ impl<'w, 'a> BtreeCheck<'w, 'a> {
         verified: Verified,
         progress: &'w mut dyn FnMut(u64),
     ) -> BtreeCheck<'w, 'a> {
+        // 32 KiB of bits for each GiB of the file.
         let pages = snapshot.btree().len_bytes() / u64::from(PAGE_SIZE);
         BtreeCheck {
             snapshot,
+            // Of the length of the map, not of what the trees say: a hostile file cannot make it
+            // larger.
             used: vec![0; pages as usize / 64 + 1],
             verified,
             progress,
@@ -192,6 +197,8 @@ impl<'w, 'a> BtreeCheck<'w, 'a> {
             let read = self.page(table, segment, pointer, depth, &mut leaf_depth);
             match read {
                 Ok(Some(Node::Branch(branch))) => {
+                    // Reversed, so that the stack gives them back in the order of keys and the file
+                    // is read mostly forwards.
                     for child in (0..branch.children()).rev() {
                         match branch.child(child) {
                             Ok(child) => stack.push((child, depth + 1)),
@@ -208,6 +215,8 @@ impl<'w, 'a> BtreeCheck<'w, 'a> {
             }
             (self.progress)(self.verified.bytes);
         }
+        // A tree with damaged pages has fewer pairs than its root says; that would be reported
+        // twice.
         let whole = self.verified.damage.len() == damage_before;
         if whole && damage_before < MAX_DAMAGE && pairs != root.length {
             let error = Error::damaged(format!("{pairs} pairs instead of {}", root.length));
@@ -227,6 +236,8 @@ impl<'w, 'a> BtreeCheck<'w, 'a> {
         if depth > MAX_DEPTH {
             return Err(too_deep());
         }
+        // Before the page is read: the claim bounds the walk by the number of pages in the file, so
+        // a tree that points to itself ends.
         self.claim(pointer)?;
         let pages = self.snapshot.btree();
         if let Some(segment) = segment {
@@ -248,6 +259,7 @@ impl<'w, 'a> BtreeCheck<'w, 'a> {
         self.verified.bytes += pointer.size_bytes();
         let is_leaf = matches!(node, Node::Leaf(_));
         match leaf_depth {
+            // `leaf_pointers` and the test for extents above rely on leaves at one depth.
             Some(leaf_depth) if is_leaf != (*leaf_depth == depth) => {
                 return Err(Error::damaged("leaves at different depths"));
             }

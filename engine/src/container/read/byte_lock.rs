@@ -10,6 +10,9 @@ use redb::backends::FileBackend;
 
 /// Locked exclusively by the writer. Lies between the ranges that redb locks, in the part that it
 /// leaves to backends.
+// Locks work beyond the end of a file, so no byte of data is touched. redb leaves 896..1024 behind
+// 1 << 62 to backends (`BACKEND_LOCK_RANGE`) and uses the first two itself; this number is free in
+// it.
 pub(crate) const WRITER_BYTE: u64 = (1 << 62) + 900;
 
 /// Locked shared by readers that ask for time.
@@ -31,6 +34,8 @@ pub(crate) struct ByteLock {
 impl ByteLock {
     /// Takes the byte alone; `None` when another holds it.
     pub(crate) fn exclusive(file: &File, byte: u64) -> io::Result<Option<ByteLock>> {
+        // A clone of the handle: the lock belongs to the open file, which both share, and
+        // `FileBackend` wants to own one.
         let locks = locks_of(file)?;
         let taken = locks.try_lock_range(Bound::Included(byte), Bound::Included(byte))?;
         Ok(taken.then(|| ByteLock::of(locks)))
@@ -83,7 +88,9 @@ fn locks_of(file: &File) -> io::Result<FileBackend> {
 #[cfg(unix)]
 impl Drop for ByteLock {
     fn drop(&mut self) {
-        // The lock would outlive this value as long as another handle of the same open file does.
+        // The lock would outlive this value as long as another handle of the same open file does. A
+        // fork copies this value. Closing there would unlock the byte for the parent, which still
+        // writes.
         if self.process_id == std::process::id() {
             let _ = self.locks.close();
         }

@@ -15,6 +15,8 @@ use crate::container::layout::writer_record::{WRITER_RECORD, WriterRecord};
 use crate::container::read::map::Map;
 
 /// Reads of a header that a writer is changing before the file counts as damaged.
+// A writer changes the slot in one small write, so a second read nearly always finds it whole. A
+// checksum that still fails after a hundred reads is damage, not a race.
 const MAX_ATTEMPTS: usize = 100;
 
 impl CommitSlot {
@@ -23,6 +25,8 @@ impl CommitSlot {
         let short = || Error::damaged("the file ends inside redb's header");
         for _ in 0..MAX_ATTEMPTS {
             let header = map.copy(0, HEADER_LEN).ok_or_else(short)?;
+            // Torn: read again at once. Sleeping would cost more than the write that is in
+            // progress.
             let Some(slot) = CommitSlot::from_header(&header)? else {
                 continue;
             };
@@ -40,10 +44,14 @@ impl CommitSlot {
         if !map.is_shared() {
             return true;
         }
+        // Reads of pages must not be moved behind the read of the slot that confirms them.
         fence(Ordering::Acquire);
+        // A header that cannot be read now proves nothing, so the result does not count.
         let Ok(now) = CommitSlot::read(map) else {
             return false;
         };
+        // Two-phase commits make this a proof: pages of the served commit are overwritten only
+        // after another slot is visible.
         if now.bytes() == self.bytes() {
             return true;
         }

@@ -1,26 +1,26 @@
 //! The bytes of a .kb: a memory map of the file, or memory of our own.
 //!
-//! A writer in another process may change mapped bytes while they are read. Two ways to read them
-//! take that into account:
+//! A writer in another process may change mapped bytes while they are read. There are two ways to read them:
 //!
 //! * [`Map::copy`] for everything that decides where to read next: pages of the tree, header, writer
 //!   record, signature. The bytes are read once each, as volatile words, into memory of this process;
 //!   what a change has torn fails the checksum that is taken over the copy.
-//! * [`Map::slice`] for extents, which are too large to copy. Their writer changes a page only after no
-//!   commit that readers are promised refers to it, so while an answer can still count nobody does. A
-//!   reader that is overtaken, by a writer that died and another that began anew, or after the time
-//!   that commits are kept, may look at bytes that change. It notices when it has finished, because
-//!   the commit slot and the writer record then say so, and throws the answer away.
+//! * [`Map::slice`] for extents, which are too large to copy. A writer changes a page only after no protected
+//!   commit refers to it, so the bytes are stable while an answer can still count. A reader can be overtaken: its
+//!   commit is no longer retained, or its writer died and another one began. Then it may look at bytes that change.
+//!   When it has finished, the commit slot and the writer record show this, and the reader discards the answer.
 //!
-//! The second is outside of what the language promises: `&[u8]` says that nobody changes the bytes,
-//! and the compiler may read a byte twice and take both values for one. As with every program that
-//! maps files which others may write (see the documentation of `memmap2`, and ripgrep and LMDB for
-//! the same choice), this rests on what compilers do with plain bytes. What is done here to leave
-//! them little room: borrowed bytes are only ever numbers, and never made into types that have invalid
-//! values without a check of a copy; an index or a length that comes from them is bounded where it is
-//! used; nothing that was found is acted upon before the snapshot is confirmed. So a change costs a wrong
-//! number in an answer that is thrown away. The one library that reads borrowed bytes is zstd, whose
-//! decoder checks every length and offset against its buffers as it goes.
+//! The second way is outside of what the language promises. `&[u8]` says that nobody changes the bytes, and the
+//! compiler may read a byte twice and assume equal values. Every program that maps files which others may write relies
+//! on what compilers do with plain bytes (see the documentation of `memmap2`; ripgrep and LMDB made the same choice).
+//! Four rules keep the risk small:
+//!
+//! * Borrowed bytes are only ever numbers. Types with invalid values are made from a checked copy.
+//! * An index or a length that comes from borrowed bytes is bounded where it is used.
+//! * Nothing is done with a result before the snapshot is confirmed.
+//! * The one library that reads borrowed bytes is zstd, whose decoder checks every length and offset.
+//!
+//! So a change costs a wrong number in an answer that is discarded.
 
 use std::fs::File;
 use std::io;
@@ -56,12 +56,15 @@ impl Map {
     /// A foreign program that truncates the file ends this process with SIGBUS when it reads what is
     /// gone; our writer takes back only room at its end that no commit ever used, which no reader looks at.
     pub(crate) fn of_file(file: &File) -> io::Result<Map> {
+        // Mapping zero bytes is an error on most systems.
         if file.metadata()?.len() == 0 {
             return Ok(Map::Bytes(Arc::from([])));
         }
         let map = memmap2::MmapOptions::new().map_raw_read_only(file)?;
-        // What is read lies anywhere. What a system reads around it by itself may be megabytes: with 8 MiB a
-        // search of a file of 876 MB that was not in memory read 475 of them. An error costs no more than that.
+        // A search reads a few places anywhere in the file. With the system's read-ahead (8 MiB
+        // here) a cold search of an 876 MB file read 475 MB in 0.4 s; without it, and with
+        // requested extents, 12 MB in 24 ms (docs/decisions/02-page-extents.md). An error of the
+        // call costs time only.
         #[cfg(unix)]
         let _ = map.advise(memmap2::Advice::Random);
         Ok(Map::File(map))
@@ -88,6 +91,7 @@ impl Map {
         #[cfg(unix)]
         if let Map::File(map) = self
             && let (Ok(start), Ok(len)) = (usize::try_from(offset), usize::try_from(len))
+            // The kernel would answer a range beyond the map with an error; the call is saved.
             && start.checked_add(len).is_some_and(|end| end <= map.len())
         {
             // What is not read ahead is read when it is needed.
@@ -114,6 +118,8 @@ impl Map {
     /// what may be done with them.
     pub(crate) fn slice(&self, offset: u64, len: u64) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;
+        // On a 32-bit system an offset of the file may not fit `usize`: then the bytes are not
+        // mapped either.
         let end = usize::try_from(offset.checked_add(len)?).ok()?;
         match self {
             Map::Bytes(bytes) => bytes.get(start..end),
@@ -168,12 +174,14 @@ unsafe fn volatile_copy(source: *const u8, target: *mut u8, len: usize) {
     const BLOCK: usize = 8;
     // Whole words from where the source is aligned to them: everywhere but for a few bytes of the
     // header.
+    // Volatile reads of u64 must be aligned.
     let before = source.align_offset(WORD).min(len);
     let words = (len - before) / WORD;
     let after = before + words * WORD;
     // SAFETY: all offsets are below `len`, for which the caller answers, and `source` is aligned to
     // words after the first bytes.
     unsafe {
+        // At most 7 bytes at either end.
         for at in (0..before).chain(after..len) {
             target.add(at).write(source.add(at).read_volatile());
         }
@@ -183,6 +191,7 @@ unsafe fn volatile_copy(source: *const u8, target: *mut u8, len: usize) {
         for first in (0..in_blocks).step_by(BLOCK) {
             let block: [u64; BLOCK] =
                 std::array::from_fn(|at| from.add(first + at).read_volatile());
+            // `target` is a `Vec<u8>`, which need not be aligned to words.
             to.add(first).cast::<[u64; BLOCK]>().write_unaligned(block);
         }
         for word in in_blocks..words {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::container::layout::commit_slot::CommitSlot;
 use crate::container::read::map::HasMap;
 
-/// Bytes of a file in place, which stay readable as long as this lives, also when the file is closed,
-/// replaced or deleted. They are those of one commit as long as [`MappedBytes::is_current`] says so.
+/// Bytes of a file in place. They stay readable as long as this value lives, also when the file is closed, replaced or
+/// deleted. They belong to one commit as long as [`MappedBytes::is_current`] returns true.
 #[derive(Clone)]
 pub struct MappedBytes {
     /// Keeps the map.
@@ -37,6 +37,8 @@ impl MappedBytes {
     ) -> Option<MappedBytes> {
         let map = file.map();
         let whole = map.slice(0, map.len())?;
+        // Compared by address: `bytes` may as well be a slice of another map or of the heap, which
+        // has no offset here.
         let offset = bytes.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
         let end = offset.checked_add(bytes.len())?;
         (end <= whole.len()).then(|| MappedBytes {
@@ -54,8 +56,7 @@ impl MappedBytes {
             .unwrap_or_default()
     }
 
-    /// Whether no writer may have changed the bytes yet: the commit is the newest, or one of those
-    /// that the writer keeps for readers.
+    /// Whether the bytes are still those of the commit: it is the newest, or the writer retains it for readers.
     pub fn is_current(&self) -> bool {
         self.slot.is_valid(self.file.map())
     }

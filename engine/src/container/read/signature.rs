@@ -9,12 +9,15 @@ use crate::container::layout::table::Key;
 use crate::container::read::map::Map;
 use crate::container::read::snapshot::Snapshot;
 
-/// Tells *not a .kb*, *newer than I read* and *damaged* apart, and returns the signature.
+/// Returns the signature of a mapped file. Three failures are kept apart, because users act differently on each: the
+/// file is no .kb, it needs a newer program, or it is damaged.
 pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
     let magic = map.slice(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
     let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
     if magic != REDB_MAGIC {
         return match block {
+            // Our block behind a foreign start: a .kb whose first bytes were overwritten, not
+            // another kind of file.
             Some(block) if Signature::looks_like_block(&block) => {
                 Err(Error::damaged("the first bytes of redb's header"))
             }
@@ -25,6 +28,8 @@ pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
     }
     let block = block.ok_or_else(|| Error::damaged("the file ends inside its first page"))?;
     let from_block = Signature::from_block(&array_at(&block, 0)?)?;
+    // Read before the signature is used: a file without a readable slot is refused at opening, not
+    // at the first request.
     let slot = CommitSlot::read(map)?;
     match from_block {
         Some(signature) => Ok(signature),

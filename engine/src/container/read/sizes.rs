@@ -73,6 +73,8 @@ impl Snapshot<'_> {
             .iter()
             .map(|table| table.branch_bytes + table.leaf_bytes)
             .sum::<u64>();
+        // Free pages and redb's own tables are not walked: they would need the allocator state. The
+        // rest is what is left over.
         sizes.remainder_bytes = file_bytes
             .checked_sub(overhead + in_tables)
             .ok_or_else(|| Error::damaged("tables that share pages"))?;

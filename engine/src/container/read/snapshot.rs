@@ -94,6 +94,8 @@ impl<'a> Snapshot<'a> {
     /// Names the commit, so that what was loaded from it can be kept.
     pub fn identity(&self) -> SlotIdentity {
         SlotIdentity {
+            // The slot has the transaction number and the checksum of the root page, so two commits
+            // never have equal slots.
             slot: *self.slot.bytes(),
             generation: self.generation,
         }
@@ -162,6 +164,7 @@ impl<'a> Snapshot<'a> {
         mut visit: impl FnMut(&[u8], &[u8]) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
         self.btree.leaves_from(table, from, |leaf, first| {
+            // One leaf is decoded at a time: a walk over a million pairs holds one page.
             for pair in first..leaf.pairs() {
                 if visit(leaf.key(pair)?, leaf.value(pair)?)?.is_break() {
                     return Ok(false);

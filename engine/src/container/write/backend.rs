@@ -16,7 +16,11 @@ use crate::container::write::disk::announce;
 use crate::container::write::page_check::PageCheck;
 use crate::container::write::panic_guard::PanicGuard;
 
-/// Pages above this are extents; smaller ones replace older pages of the tree.
+/// Largest write that counts as a page of the tree, in bytes.
+// Retention is bounded by the bytes that commits replace. Tree pages replace older ones of about
+// their size, so they are counted here when they are written. Extents are new bytes; those that are
+// dropped are counted by the transaction. An extent of up to 64 KiB is counted here as well, which
+// ends retention a little early.
 const LARGEST_TREE_WRITE: usize = 64 << 10;
 
 /// What was written through a [`FileStorage`].
@@ -90,6 +94,7 @@ impl StorageBackend for FileStorage {
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.inner.read(offset, out)?;
+        // redb verifies no checksum when it reads (docs/decisions/01-redb-writes.md).
         match &self.pages {
             // Carried through redb, which keeps its own errors apart from those of the storage.
             Some(pages) => pages.check(offset, out).map_err(io::Error::other),
@@ -99,7 +104,8 @@ impl StorageBackend for FileStorage {
 
     fn set_len(&self, len: u64) -> io::Result<()> {
         self.guard.check()?;
-        // A shorter file would take mapped pages away from readers: SIGBUS.
+        // A shorter file would take mapped pages away from readers: SIGBUS. redb believes that the
+        // file is shorter; `len` says so to it.
         if self.is_new || len > self.file.metadata()?.len() {
             announce!(Op::SetLen {
                 file: FileId::of(&self.file)?,

@@ -1,5 +1,5 @@
-//! Every change that this program makes on disk outside of redb's pages: the file's first page, its
-//! length, its name. The backend makes the changes inside; tests can watch both (see [`mod@crate::container::write::observer`]).
+//! Every change that this program makes on disk outside of redb's pages: the file's first page, its length, its name.
+//! The backend makes the changes inside. Tests can watch both (see [`mod@crate::container::write::observer`]).
 
 use std::fs::{File, Permissions};
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::{fs, io};
 
 use kb_types::error::{Error, Result};
 
-/// Tells the observer of this thread, if tests set one, and ends the function with its error. Nothing
-/// without the feature `testing`.
+/// Announces a change to the observer of this thread, if a test set one, and returns the observer's error from the
+/// function. Compiles to nothing without the feature `testing`.
 macro_rules! announce {
     ($operation:expr) => {
         #[cfg(all(unix, any(test, feature = "testing")))]
@@ -39,8 +39,12 @@ pub(crate) fn open_for_writing(path: &Path) -> Result<File> {
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     announce!(Op::Create { path });
     let mut options = options();
+    // Never an existing file: another user may have made it, or a link to a file of ours, in a
+    // shared folder.
     options.create_new(true);
     #[cfg(unix)]
+    // The texts of a private source must not be readable by others while the file is built. The
+    // final permissions are set before the rename.
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
@@ -119,6 +123,7 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     announce!(Op::Rename { from, to });
     #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
     {
+        // One call decides whether the name is free, so no other program's file can be lost.
         use rustix::fs::{CWD, RenameFlags, renameat_with};
         use rustix::io::Errno;
         match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
@@ -144,6 +149,8 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     announce!(Op::SyncFolder { path: folder });
+    // Without it a rename may be lost by a power failure, after the caller was told that the file
+    // is there.
     File::open(folder)?.sync_all()
 }
 

@@ -22,7 +22,9 @@ pub struct WriterIdentity {
     pub lock_timeout: Duration,
 }
 
-/// Reads of the record of a locked file until it names somebody.
+/// Attempts to read who holds the lock, before the message says "another program".
+// A writer takes the lock first and writes the record next. Four attempts, 5 ms apart, wait 15 ms
+// for that one write. It delays only an error message.
 const READ_ATTEMPTS: usize = 4;
 /// Pause between two of them.
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
@@ -36,6 +38,7 @@ pub(crate) fn publish_opening(file: &File, identity: &WriterIdentity) -> io::Res
         oldest: 0,
         upto: 0,
     };
+    // In one write: a reader never meets the record of one writer with the text of another.
     let mut bytes = writer.to_bytes().to_vec();
     bytes.extend(writer_text(&host_name(), &identity.program));
     write_at(file, &bytes, WRITER_RECORD.start as u64)?;

@@ -12,10 +12,15 @@ use crate::container::read::mapped_file::is_same_file;
 use crate::container::write::disk::open_for_writing;
 use crate::container::write::identity::locked_by_writer;
 
-/// Between two tries to get a lock.
+/// Pause between two attempts to get the lock.
+// Locks of byte ranges cannot be waited for with a time limit, so they are polled. 50 ms is short
+// beside a commit (174 ms for one changed file among 114,648 chunks) and costs 20 system calls a
+// second.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Renames that may overtake one attempt to lock a file.
+/// Attempts to lock a file that others keep replacing.
+// Each attempt fails only if a rename falls between opening and locking. Ten in a row mean programs
+// that replace the file in a loop, and an endless wait would hide that.
 pub(crate) const MAX_REOPENS: usize = 10;
 
 /// How long a writer still waits for others.
@@ -56,6 +61,7 @@ impl LockTimeout {
 pub(crate) fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
     let opening = |source| Error::io("open", path, source);
     for _ in 0..MAX_REOPENS {
+        // Before it is opened: opening a pipe waits for its other end.
         if !fs::metadata(path).map_err(opening)?.is_file() {
             return Err(Error::NotAKb {
                 reason: "it is a folder or a device",
@@ -65,6 +71,8 @@ pub(crate) fn lock_file(path: &Path) -> Result<(File, ByteLock)> {
         let Some(lock) = ByteLock::exclusive(&file, WRITER_BYTE).map_err(opening)? else {
             return Err(locked_by_writer(&file));
         };
+        // A seal or rebuild may have renamed a new file over the path between opening and locking.
+        // Writing to the old one would lose the changes.
         let named = fs::metadata(path).map_err(opening)?;
         if is_same_file(&named, &file.metadata().map_err(opening)?) {
             return Ok((file, lock));

@@ -8,10 +8,14 @@ use kb_types::error::{Error, Result};
 
 use crate::container::write::disk::{create_new, read_at, write_at};
 
-/// Bytes that are written, or read in sequence, at once.
+/// Bytes of one write, and of one read of items in sequence.
+// 1 MiB makes a system call cheap beside the copy of its bytes; two buffers of it are all the
+// memory of a spool.
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// Names that are tried before something else is believed to be wrong.
+/// Names that are tried for the file.
+// One process has a few spools. A thousand taken names mean that something else fails, such as a
+// full folder.
 const MAX_NAMES: u32 = 1000;
 
 /// A temporary file that is its owner's alone and has lost its name already: it is gone with the process, however
@@ -44,6 +48,8 @@ impl Spool {
             let path = path.with_file_name(name);
             match create_new(&path) {
                 Ok(file) => {
+                    // Removed while it is open, so the space is freed when the process ends, even
+                    // by SIGKILL.
                     fs::remove_file(&path).map_err(|source| Error::io("remove", &path, source))?;
                     return Ok(Spool {
                         file,

@@ -12,8 +12,9 @@ use crate::container::layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::container::write::open_writer::OpenWriter;
 use crate::container::write::panic_guard::from_redb;
 
-/// Values from this size on count as replaced bytes of their own: the backend does not see them
-/// among the pages of the tree.
+/// Values from this size on, in bytes, count as replaced bytes of their own.
+// Such a value needs a page of 64 KiB or more. The backend does not count pages above 64 KiB; a
+// page of exactly that size is counted twice, which ends retention a little early.
 const LARGE_VALUE_BYTES: usize = 32 << 10;
 
 /// The changes of one commit. Dropped, it leaves the file as it was.
@@ -54,6 +55,7 @@ impl Transaction<'_> {
         check_size(table, "key", key.len_bytes(), MAX_KEY_BYTES)?;
         check_size(table, "value", value.len(), MAX_VALUE_BYTES)?;
         if value.len() >= LARGE_VALUE_BYTES {
+            // Counted when it is written: it takes the place of an older value of about its size.
             self.dropped_bytes += value.len() as u64;
         }
         self.run(|changes| match key {
@@ -123,6 +125,7 @@ impl Transaction<'_> {
     /// [`Error::Storage`], [`Error::Damaged`].
     pub fn delete_table(&mut self, table: &str) -> Result<bool> {
         if let Some(reader) = self.state.reader() {
+            // Through our reader: redb does not tell how large a table is without walking it.
             self.dropped_bytes += reader.read(|snapshot| {
                 let pages = match snapshot.table(table)? {
                     Some(found) => snapshot.extent_pages(&found)?,
@@ -208,6 +211,8 @@ impl ExtentSink for Transaction<'_> {
         self.run(|changes| {
             let definition = TableDefinition::<u64, &[u8]>::new(&name);
             let mut table = changes.open_table(definition).map_err(from_redb)?;
+            // The header and payload are written straight into redb's page: no copy of 1 MiB for
+            // each extent.
             let mut value = table.insert_reserve(key, value_len).map_err(from_redb)?;
             write_extent(value.as_mut(), segment, column, number, first, payload);
             Ok(())

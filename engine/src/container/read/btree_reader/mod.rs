@@ -1,8 +1,11 @@
 //! redb's B-tree, read from bytes.
 //!
-//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds.
-//! A way down is at most [`MAX_DEPTH`] pages long, and a walk visits no more pages than the file has:
-//! so both end in trees that refer to themselves. How often a snapshot is asked is not limited.
+//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds. A lookup reads at
+//! most [`MAX_DEPTH`] pages, and a walk visits no more pages than the file has. So both end even in trees that refer to
+//! themselves. The number of requests to a snapshot is not limited.
+//!
+//! redb itself does not verify checksums when it reads. Of 5,000 corrupted files 144 gave wrong data or a panic through
+//! redb; through this reader, none of 100,000 flipped bits changed an answer (docs/decisions/01-redb-writes.md).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,6 +18,8 @@ use crate::container::layout::table::{Key, Table, Widths};
 use crate::container::read::map::Map;
 
 /// Largest order of a page of the tree: 32 MiB. Extents have an order of their own.
+// The largest value is 16 MiB (MAX_VALUE_BYTES), and with its header it needs a page of 32 MiB. A
+// larger order would make `read` copy more than that for one lookup.
 const MAX_TREE_ORDER: u32 = 13;
 
 /// Reads checked pages for one snapshot.
@@ -61,6 +66,8 @@ impl<'a> BtreeReader<'a> {
     }
 
     fn beyond(&self, pointer: PagePointer) -> Error {
+        // Not always damage: a commit that was made after the file was mapped may use new pages.
+        // The caller maps the file again and repeats the request.
         self.beyond_map.store(true, Ordering::Relaxed);
         Error::damaged(format!(
             "page {:#x} lies beyond the end of the file",
@@ -114,11 +121,14 @@ impl<'a> BtreeReader<'a> {
             )));
         }
         let offset = self.geometry.offset(pointer)?;
+        // A page of 4 KiB is read with one fault anyway; a system call for it would only cost time.
         if pointer.order() > 0 {
             self.map.will_read(offset, pointer.size_bytes());
         }
         let bytes = self
             .map
+            // Copied before it is checked: bytes that another process changes between check and use
+            // would defeat the check.
             .copy(offset, pointer.size_bytes())
             .ok_or_else(|| self.beyond(pointer))?;
         Node::checked(bytes, pointer, widths)
@@ -177,6 +187,7 @@ impl<'a> BtreeReader<'a> {
                         Some(key) => branch.child_for(key)?,
                         None => 0,
                     };
+                    // Reversed, so that the stack gives back the leftmost child first.
                     for child in (first..branch.children()).rev() {
                         let bound = bound.filter(|_| child == first);
                         stack.push((branch.child(child)?, depth + 1, bound));
@@ -193,6 +204,8 @@ impl<'a> BtreeReader<'a> {
         let Some(root) = table.root else {
             return Ok((Vec::new(), 0));
         };
+        // One leaf is looked at; all others stay untouched, so a segment of gigabytes is located by
+        // its branch pages alone.
         let height = self.height(root.pointer, table.widths)?;
         let mut budget = self.budget();
         let mut branch_bytes = 0;
@@ -208,6 +221,8 @@ impl<'a> BtreeReader<'a> {
                 };
                 for child in 0..branch.children() {
                     let child = branch.child(child)?;
+                    // Each child counts when it is found, not when it is read: leaves are never
+                    // read here.
                     self.spend(&mut budget, child)?;
                     below.push(child);
                 }

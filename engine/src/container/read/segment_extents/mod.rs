@@ -18,8 +18,13 @@ use crate::container::layout::page::{PagePointer, Root};
 use crate::container::layout::table::{KeyKind, Table};
 use crate::container::read::snapshot::{SlotIdentity, Snapshot};
 
-/// How far ahead of a scan is read, in bytes and at most in extents.
+/// How far ahead of a scan extents are requested from the system, in bytes.
+// The map is random-access, so the system reads nothing ahead by itself. Two extents of 1 MiB or 32
+// of 64 KiB keep a disk busy while the processor works on the current one. The best distance was
+// not measured.
 const AHEAD_BYTES: u32 = 2 << 20;
+// Cap in extents: each request is a system call of about a microsecond, and small extents would
+// cause many.
 const AHEAD_EXTENTS: u32 = 32;
 
 /// One extent whose place is known.
@@ -86,7 +91,9 @@ impl SegmentExtents {
         // A segment of documents without text has no extent, and so no table.
         let is_empty = records.iter().all(|record| record.payload_lens.is_empty());
         let (root, pages) = match table {
-            // Before the tree is walked, which may be endless in a hostile file.
+            // Before the tree is walked, which may be endless in a hostile file. A table of a
+            // hostile file may claim any number of extents; the records bound what is walked and
+            // allocated.
             Some(table) if table.len() > extents_of(records) => {
                 return Err(wrong("has more extents than its records"));
             }
@@ -96,9 +103,13 @@ impl SegmentExtents {
         };
         let mut pages = pages.into_iter();
         let mut sorted: Vec<&ColumnRecord> = records.iter().collect();
+        // Extents lie in key order, so by column and number, and are handed out in this order
+        // below.
         sorted.sort_by_key(|record| record.column);
         if sorted
             .windows(2)
+            // Two records of one column would share its extents or shift those of the columns
+            // behind it.
             .any(|pair| matches!(pair, [a, b] if a.column == b.column))
         {
             return Err(wrong("has two records of one column"));
@@ -111,6 +122,8 @@ impl SegmentExtents {
                 let page = pages.next().ok_or_else(|| wrong("has too few extents"))?;
                 let order = page.pointer().order();
                 if order > u32::from(MAX_ORDER)
+                    // So a payload ends inside its page, and the slice below cannot fail for a
+                    // checked extent.
                     || u64::from(*payload_len) + EXTENT_OVERHEAD as u64 > page.size_bytes()
                 {
                     return Err(wrong("has an extent of another size than its record"));
@@ -118,6 +131,7 @@ impl SegmentExtents {
                 extents.push(LocatedExtent {
                     pointer: page.pointer(),
                     payload_len: *payload_len,
+                    // Lazy: checking all extents here would read the whole segment.
                     verified: AtomicBool::new(false),
                 });
             }
@@ -149,11 +163,14 @@ impl SegmentExtents {
     /// [`Error::Damaged`] when a page on the way fails its checks.
     pub fn in_commit(&self, snapshot: &Snapshot<'_>) -> Result<Option<SegmentExtents>> {
         let identity = snapshot.identity();
+        // A root of another file may have equal bytes and other pages.
         if !self.identity.is_same_file(&identity) {
             return Ok(None);
         }
         let table = segment_table(snapshot, &segment_table_name(self.located.segment))?;
         let root = table.and_then(|table| table.root);
+        // The root holds the checksum of its page, which holds those of its children: an equal root
+        // means equal extents, except that `verified` flags stay too.
         Ok((root == self.located.root).then(|| SegmentExtents {
             identity,
             located: Arc::clone(&self.located),
@@ -225,6 +242,8 @@ impl BoundColumn<'_> {
     fn read_on(&self, number: usize) {
         let of_before = number.checked_sub(1).and_then(|at| self.extents.get(at));
         if let Some(before) = of_before
+            // Two neighbours in a row are taken for a scan. A search that jumps requests its
+            // extents itself.
             && before.verified.load(Ordering::Acquire)
         {
             let ahead = AHEAD_BYTES / before.payload_len.max(1);
@@ -244,6 +263,8 @@ impl ExtentSource for BoundColumn<'_> {
     /// [`Error::Damaged`] when there is no such extent or it fails its checks;
     /// [`Error::SnapshotExpired`] when the column was located in another commit.
     fn payload(&self, number: usize) -> Result<&[u8]> {
+        // Its pages may have been reused since, and their checksums fail as damage. Expired is the
+        // true reason.
         if self.expired {
             return Err(Error::SnapshotExpired);
         }
@@ -266,6 +287,8 @@ impl ExtentSource for BoundColumn<'_> {
                 payload_len: extent.payload_len,
             };
             check_extent(page, extent.pointer, expected)?;
+            // Two threads may check one extent at the same time: both find the same, so no lock is
+            // needed.
             extent.verified.store(true, Ordering::Release);
         }
         page.get(EXTENT_OVERHEAD..EXTENT_OVERHEAD + extent.payload_len as usize)

@@ -28,6 +28,7 @@ mod of_unix {
 
     /// Where Linux keeps the access control list of a file.
     #[cfg(target_os = "linux")]
+    // Only the presence of the attribute is needed, so libacl is not linked.
     const ACCESS_LIST: &str = "system.posix_acl_access";
 
     /// Who may do what with a file.
@@ -47,6 +48,8 @@ mod of_unix {
             Ok(Access {
                 owner: metadata.uid(),
                 group: metadata.gid(),
+                // With a list the group bits are its mask, so they may allow more than the group
+                // really has.
                 mode: if has_list(file) { mode & OWNER } else { mode },
             })
         }
@@ -56,9 +59,13 @@ mod of_unix {
         fn mode_for(self, owner: u32, group: u32) -> u32 {
             let mut mode = self.mode;
             if owner != self.owner {
+                // The former owner is now in the group or one of the others, so both get at most
+                // what he had.
                 mode &= OWNER | mode >> 3 & GROUP | mode >> 6 & OTHERS;
             }
             if group != self.group {
+                // Members of the new group were others before; members of the old group are others
+                // now.
                 mode &= OWNER | mode << 3 & GROUP | mode >> 3 & OTHERS;
             }
             mode
@@ -95,6 +102,7 @@ mod of_unix {
     fn copy_owner(file: &File, wanted: Access) -> io::Result<()> {
         let now = file.metadata()?;
         if (now.uid(), now.gid()) != (wanted.owner, wanted.group)
+            // Only root may give a file away. A member of the group may still set the group.
             && fchown(file, Some(wanted.owner), Some(wanted.group)).is_err()
         {
             let _ = fchown(file, None, Some(wanted.group));
@@ -136,6 +144,7 @@ mod of_unix {
     fn umask_by_setting() -> u32 {
         use rustix::fs::Mode;
         use rustix::process::umask;
+        // 0o077 is the strictest common mask: a file made in this moment is never too open.
         let own = umask(Mode::from_raw_mode(0o077));
         umask(own);
         #[allow(clippy::useless_conversion, reason = "of 16 bits on some systems")]

@@ -41,6 +41,8 @@ pub(crate) fn check_replaceable(path: &Path, file: &File) -> Result<()> {
             );
         }
     }
+    // A rename replaces one name. Backup tools and `cp -l` make further names, whose readers would
+    // miss the new content.
     match link_count(&metadata) {
         0 | 1 => Ok(()),
         links => refused(format!(
@@ -49,7 +51,7 @@ pub(crate) fn check_replaceable(path: &Path, file: &File) -> Result<()> {
     }
 }
 
-/// Ownership file it is.
+/// Whose file is at the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ownership {
     /// It is empty.

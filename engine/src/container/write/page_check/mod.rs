@@ -110,6 +110,7 @@ impl PageCheck {
         let page_size = u64::from(PAGE_SIZE);
         let end = offset.saturating_add(len_bytes as u64).div_ceil(page_size);
         let mut state = self.state();
+        // Grows with what redb writes, so a new file of any size costs one bit for 4 KiB.
         let words = (end / 64) as usize + 1;
         if state.written.len() < words {
             state.written.resize(words, 0);
@@ -134,6 +135,7 @@ impl PageCheck {
         if state.is_written(offset) {
             return Ok(());
         }
+        // redb follows references, so the parent of each page was read, and noted, before.
         let known = state.expected.get(&offset).copied();
         let expected = known.ok_or_else(|| {
             Error::damaged(format!(
@@ -178,6 +180,7 @@ impl PageCheck {
         ) {
             (Node::Branch(branch), _) => self.expect_children(state, offset, expected, &branch),
             (Node::Leaf(leaf), Some(kind)) => self.expect_tables(state, offset, kind, &leaf),
+            // Leaves of data refer to no page.
             (Node::Leaf(_), None) => Ok(()),
         }
     }
@@ -189,6 +192,7 @@ impl PageCheck {
         parent: Expected,
         branch: &Branch,
     ) -> Result<()> {
+        // redb recurses by depth: a tree that points to itself would overflow its stack.
         if usize::from(parent.depth) >= MAX_DEPTH {
             return Err(too_deep());
         }

@@ -66,10 +66,13 @@ impl PanicGuard {
     /// What `call` works on must not be used afterwards except to be dropped, in another such call.
     pub(crate) fn call<T>(&self, call: impl FnOnce() -> Result<T>) -> Result<T> {
         keep_panics_off_stderr();
+        // Calls may nest: closing inside a guarded commit must not make the outer call's panic
+        // visible.
         let is_inside_another = IS_GUARDED.replace(true);
         let result = catch_unwind(AssertUnwindSafe(call));
         IS_GUARDED.set(is_inside_another);
         result.unwrap_or_else(|_| {
+            // Set before the caller can drop redb's objects, whose destructors write.
             self.broken.store(true, Ordering::Release);
             Err(Error::damaged(
                 "redb's own tables contradict each other or the pages in use",
@@ -98,6 +101,7 @@ pub(crate) fn from_redb(error: impl Into<redb::Error>) -> Error {
             size: size as u64,
             limit: MAX_VALUE_BYTES as u64,
         },
+        // redb refuses further work after a failed write; the first failure was reported already.
         redb::Error::PreviousIo | redb::Error::TransactionPoisoned => Error::WriterFailed,
         redb::Error::DatabaseAlreadyOpen | redb::Error::LockProtocolMismatch => {
             Error::IndexLocked {

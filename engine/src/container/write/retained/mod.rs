@@ -1,8 +1,8 @@
 //! What the writer of a live file keeps readable: read transactions over its recent commits, and the
 //! writer record that tells readers so.
 //!
-//! The order is everything: what is protected is published only after it is, and what is given up is
-//! published before it is.
+//! The order of two steps is what readers rely on. A commit is protected before the record says so, and the record
+//! withdraws a commit before its protection ends. So the record never promises more than is true.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -28,19 +28,24 @@ struct RetentionPolicy {
     cap_bytes: u64,
 }
 
-/// Without such a reader: longer than nearly every request.
+/// Retention without a lease.
+// 2 s is longer than nearly every request. The bytes bound the growth of the file: retention of 10
+// s without a limit made a file of 19 MB grow to 721 MB at 50 commits a second
+// (docs/decisions/03-readers-without-locks.md).
 const DEFAULT: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(2),
     cap_bytes: 64 << 20,
 };
 
-/// While a reader holds the lease byte.
+/// Retention while a reader holds the lease byte, as a check of the whole file does.
+// A reader that holds the lease longer, or has stopped, cannot make the file grow without end.
 const EXTENDED: RetentionPolicy = RetentionPolicy {
     keep: Duration::from_secs(60),
     cap_bytes: 256 << 20,
 };
 
 /// A read transaction protects its own and every later commit, so one per this time is enough.
+// At most 20 read transactions for 2 s and 600 for 60 s, however fast the commits are.
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
 /// An open read transaction.
@@ -137,6 +142,9 @@ impl RetainedSnapshots {
 
     /// Tells readers that a newer commit is about to be seen, and that theirs is still protected.
     pub(crate) fn announce_commit(&mut self) -> Result<()> {
+        // redb numbers transactions in sequence, so the next commit has this number or, after
+        // aborted transactions, a larger one. Larger numbers are published by `committed`; until
+        // then readers of older commits retry.
         self.record.upto = newest_transaction(&self.file)? + 1;
         self.publish().map_err(Error::storage)
     }
@@ -152,6 +160,8 @@ impl RetainedSnapshots {
             .snapshots
             .iter()
             .rev()
+            // The last snapshot has no successor yet. The one before it was replaced when the last
+            // one was made, so its time is the time of the last retained commit.
             .nth(1)
             .and_then(|snapshot| snapshot.replaced);
         if last_retained.is_none_or(|replaced| now - replaced >= MIN_INTERVAL) {
@@ -164,6 +174,7 @@ impl RetainedSnapshots {
         let policy = if is_leased { EXTENDED } else { DEFAULT };
         let expired = |snapshot: &&RetainedSnapshot| {
             let old = snapshot.replaced.is_some_and(|at| now - at >= policy.keep);
+            // Bytes replaced since the snapshot are what it keeps from being reused.
             old || replaced_bytes - snapshot.replaced_bytes_before > policy.cap_bytes
         };
         let newest_retained = self.snapshots.len().saturating_sub(1);
@@ -176,6 +187,7 @@ impl RetainedSnapshots {
         if let Some(snapshot) = self.snapshots.get(released) {
             self.record.oldest = snapshot.transaction;
         }
+        // Before the snapshots are dropped, which lets redb reuse their pages.
         self.publish().map_err(Error::storage)?;
         self.snapshots.drain(..released);
         Ok(newest)

@@ -27,7 +27,10 @@ use crate::container::write::panic_guard::{PanicGuard, from_redb};
 use crate::container::write::retained::RetainedSnapshots;
 use crate::container::write::transaction::Transaction;
 
-/// redb's page cache, which also bounds what a transaction keeps in memory before it is written.
+/// Size of redb's page cache, in bytes.
+// It also bounds the dirty pages that a transaction keeps before they are written. redb's default
+// is 1 GiB, which an indexing run would fill; a writer hardly reads pages twice, and readers use
+// the map.
 const CACHE_BYTES: usize = 64 << 20;
 
 /// The one writer of a file.
@@ -66,6 +69,8 @@ impl ContainerWriter {
             FileStorage::of_new_file(temporary.file(), guard.clone()).map_err(creating)?;
         let database = guard.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
         let signature = match temporary.replaced().and_then(Result::ok) {
+            // The uuid names the content's history: clients that know a file keep knowing it after
+            // a rebuild.
             Some(replaced) => {
                 let replaced = replaced.signature();
                 Signature::new(replaced.uuid, replaced.created_unix_ms)
@@ -98,11 +103,14 @@ impl ContainerWriter {
     pub fn open(path: &Path, identity: &WriterIdentity) -> Result<ContainerWriter> {
         let opening = |source| Error::io("open", path, source);
         let (file, lock) = LockTimeout::new(identity.lock_timeout).retry(|| lock_file(path))?;
+        // Only with the lock on the target: its creator would hold that lock.
         temporary::remove_dead(path);
         let path = std::path::absolute(path).map_err(opening)?;
         // Into a file of a format that this program does not know, nothing is written.
         let reader = Container::of_file(&file, &path)?;
         reader.signature().check_writable()?;
+        // First the record, then redb: a record that a dead writer left promises commits which redb
+        // is about to overwrite.
         let mut retained = RetainedSnapshots::begin(file, identity).map_err(opening)?;
         let checked = reader.read(|snapshot| {
             snapshot.check_system()?;
@@ -112,6 +120,7 @@ impl ContainerWriter {
             let _ = retained.restore_previous();
         })?;
         let written = Arc::<Written>::default();
+        // Before redb lengthens the file.
         let len_before = retained.file().metadata().map_err(opening)?.len();
         let guard = PanicGuard::default();
         let opened = open_in_place(&mut retained, &written, &guard, pages);

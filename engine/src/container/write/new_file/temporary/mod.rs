@@ -26,7 +26,8 @@ use crate::container::write::new_file::access;
 use crate::container::write::new_file::access::Access;
 use crate::container::write::new_file::replaceable::check_replaceable;
 
-/// Links that lead to links before nothing is believed to be at their end, as on Linux.
+/// Most symbolic links that are followed from one to the next.
+// Linux has the same limit (`MAXSYMLINKS`, path_resolution(7)); a loop of links ends here.
 const MAX_LINKS: usize = 40;
 
 /// A file under construction; removed when it is dropped.
@@ -53,8 +54,11 @@ impl Temporary {
     /// is at `target` now, if any. A link at `target` is followed, also to where nothing is yet.
     pub(crate) fn create(target: &Path, identity: &WriterIdentity) -> Result<Temporary> {
         let waiting = LockTimeout::new(identity.lock_timeout);
+        // The temporary file is locked before the target. All creators take the two locks in this
+        // order, so they cannot deadlock.
         let mut temporary = waiting.retry(|| Temporary::lock(target))?;
         let creating = |source| Error::io("create", &temporary.path, source);
+        // The observer of tests learns the file's number by this call. The file is empty already.
         disk::set_len(&temporary.file, 0).map_err(creating)?;
         publish_opening(&temporary.file, identity).map_err(creating)?;
         // Only now: what another creator finished until here is replaced knowingly.
@@ -145,11 +149,16 @@ impl Temporary {
     /// [`Error::IndexLocked`] when the target was replaced meanwhile; [`Error::Io`].
     pub(crate) fn rename(mut self) -> Result<()> {
         let path = &self.path;
+        // The order of the next steps is what makes the file safe: the record goes, then the
+        // permissions are set, all is synced, and only then the name changes. A crash between two
+        // of them leaves the old file.
         clear_record(&self.file).map_err(|source| Error::io("write", path, source))?;
         let replaced = self.replaced.as_ref().map(|(replaced, _)| replaced);
         access::apply_access(&self.file, replaced, self.source)
             .map_err(|source| Error::io("set permissions of", path, source))?;
         disk::sync_all(&self.file).map_err(|source| Error::io("sync", path, source))?;
+        // In a shared folder another user may have moved the file away; renaming by name would
+        // publish a foreign file.
         if !is_open_file(fs::symlink_metadata(path), &self.file) {
             return Err(Error::FileReplaced {
                 path: path.clone(),
@@ -169,6 +178,8 @@ impl Temporary {
             },
             _ => Error::io("rename", &self.target, source),
         })?;
+        // Set before the folder is synced: if that fails, the file has its real name and must not
+        // be removed.
         self.renamed = true;
         let folder = self.target.parent().unwrap_or(&self.target);
         disk::sync_folder(folder).map_err(|source| Error::io("sync", folder, source))
@@ -270,6 +281,9 @@ fn is_begun_by_creator(file: &File) -> bool {
 fn temporary_path(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(".kb").unwrap_or(&name);
+    // In the same folder: a rename across file systems is a copy. Derived from the name, so that
+    // two creators meet at the lock and a dead creator's file is found. Hidden, so that globs like
+    // `*.kb` do not pick it up.
     target.with_file_name(format!(".{stem}.kb.tmp"))
 }
 
