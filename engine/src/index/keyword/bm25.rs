@@ -24,18 +24,21 @@ pub const K1: f32 = 1.2;
 /// Robertson and Zaragoza 2009 recommend 0.5 to 0.8.
 pub const B: f32 = 0.75;
 
-/// How many occurrences in the text a term of the title, or of a heading above the chunk, counts
-/// as.
+/// Weight of a term of the title or of a heading above the chunk, in occurrences in the text.
+// 1 means that a field is as good as text. Boosts of names are applied when the first texts are
+// re-ranked (docs/decisions/12-reranking.md), where they can depend on the query.
 pub const TITLE_WEIGHT: u32 = 1;
 
-/// How many occurrences in the text a term of the path counts as.
+/// Weight of a term of the path, in occurrences in the text.
 pub const PATH_WEIGHT: u32 = 1;
 
-/// The sum of all contributions of a query stays below this: whole numbers up to four times as much
-/// are exact in an f32, which leaves room for rounding up.
+/// Upper bound of the sum of all contributions of a query, in units.
+// An f32 holds whole numbers exactly up to 2^24. A quarter of that leaves room for rounding up each
+// contribution. Fewer units would merge scores that differ; more would round sums.
 const MAX_UNITS: f64 = (1 << 22) as f64;
 
 /// Added to a number from 0 to 2^22, it leaves the nearest whole number in the low bits of the f32.
+// From 2^23 on, neighbouring f32 numbers are 1 apart, so the addition rounds to a whole number.
 const ROUNDING: f32 = (1 << 23) as f32;
 
 /// Collection statistics: totals over all chunks that are searched.
@@ -58,6 +61,7 @@ impl Statistics {
     pub fn idf(&self, chunks_with_term: u64) -> f32 {
         let with = chunks_with_term as f64;
         let without = self.chunks.saturating_sub(chunks_with_term) as f64;
+        // The 1 keeps the idf above 0 for terms that more than half of the chunks have.
         (1.0 + (without + 0.5) / (with + 0.5)).ln() as f32
     }
 }
@@ -83,6 +87,8 @@ impl Units {
     /// The finest units for scores up to `most`, a finite number.
     pub(crate) fn for_scores_up_to(most: f64) -> Units {
         let mut units = 1.0;
+        // Powers of two: multiplying by one changes only the exponent, so no score is rounded
+        // twice.
         while units < MAX_UNITS && most * units * 2.0 <= MAX_UNITS {
             units *= 2.0;
         }
@@ -129,6 +135,8 @@ impl Bm25Weight {
             weight: weight * units.0,
             norm_constant: K1 * (1.0 - B),
             norm_slope: K1 * B / mean_length,
+            // Stored impacts belong to the mean length of the segment when it was written; the
+            // collection's mean has changed since.
             impact_factor: K1 * (written_mean_length / mean_length).min(1.0),
         }
     }
@@ -141,6 +149,7 @@ impl Bm25Weight {
         let score = self.weight * (frequency / (frequency + norm));
         // Unlike a cast, this compiles to one vector instruction for four postings.
         let units = (score + ROUNDING).to_bits() & (ROUNDING as u32 - 1);
+        // A row that has a term scores above one that has none, however common the term is.
         (units as i32).max(1)
     }
 

@@ -95,6 +95,8 @@ fn enter<'c>(
     document: &mut DocumentTerms,
     term: u32,
 ) -> Option<&'c mut Slot> {
+    // Comparing a stamp replaces clearing a counter for each term of the dictionary between
+    // documents.
     let stamp = counters.document;
     let slot = counters.slot(term)?;
     if slot.document != stamp {
@@ -111,6 +113,8 @@ fn enter<'c>(
 fn add_count(counts: &mut Vec<TermCount>, slot: &mut Slot, chunk: u32, term: u32, times: u32) {
     if slot.chunk == chunk {
         if let Some(count) = counts.get_mut(slot.count as usize) {
+            // Saturates: a hostile text may repeat one word more than 2^32 times across fields and
+            // weights.
             count.frequency = count.frequency.saturating_add(times);
         }
     } else {
@@ -126,6 +130,7 @@ fn add_count(counts: &mut Vec<TermCount>, slot: &mut Slot, chunk: u32, term: u32
 impl<'a> DocumentTermsBuilder<'a> {
     /// Starts a document.
     pub fn new(analyser: &'a mut Analyser) -> DocumentTermsBuilder<'a> {
+        // Only between documents: term numbers must stay valid within one.
         analyser.forget_if_full();
         analyser.counters.begin_document();
         DocumentTermsBuilder {
@@ -157,6 +162,7 @@ impl<'a> DocumentTermsBuilder<'a> {
     pub fn field(&mut self, text: &str) -> Field {
         debug_assert_eq!(self.length, 0, "a field is counted between chunks");
         let mut counts = Vec::new();
+        // A stamp of its own: counts of the field must not land in the chunk before it.
         self.analyser.counters.begin_chunk();
         let document = &mut self.document;
         self.analyser.numbers(text, |terms, counters, term| {
@@ -192,6 +198,8 @@ impl<'a> DocumentTermsBuilder<'a> {
         let (term, _) = terms.number(kind.of(name).as_bytes());
         let chunk = counters.chunk;
         if let Some(slot) = enter(counters, terms, &mut self.document, term)
+            // A word of the text may have entered the same term; symbol terms differ from words by
+            // their first byte, so only a second symbol of this name is left out here.
             && slot.chunk != chunk
         {
             let local = slot.local;
@@ -212,6 +220,7 @@ impl<'a> DocumentTermsBuilder<'a> {
     /// The counted document. Text added after the last [`DocumentTermsBuilder::end_chunk`] is
     /// dropped.
     pub fn finish(mut self) -> DocumentTerms {
+        // Counts after the last end belong to no row.
         let counts = self.document.chunks.last().map_or(0, |chunk| chunk.counts);
         self.document.counts.truncate(counts as usize);
         self.document

@@ -4,6 +4,10 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// First and last code points of the blocks of scripts that put no spaces between words (and of
 /// Hangul, whose spaces separate phrases), sorted.
+// Lucene's CJKAnalyzer forms bigrams of Han, Hiragana, Katakana and Hangul. The blocks of Thai,
+// Lao, Khmer, Myanmar and similar scripts are here as well, because they put no spaces between
+// words either and no dictionary for them is in the program. Part of ANALYSER_ID: a change needs a
+// new id.
 const BIGRAM_BLOCKS: [(u32, u32); 23] = [
     (0x0E00, 0x0E7F),   // Thai
     (0x0E80, 0x0EFF),   // Lao
@@ -46,6 +50,7 @@ pub(crate) enum CharClass {
 
 /// The class of a character, by its general category and script.
 pub(crate) fn char_class(c: char) -> CharClass {
+    // Most text is ASCII, and the tables of categories are slower than a comparison.
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() || c == '_' {
             CharClass::Word
@@ -60,6 +65,8 @@ pub(crate) fn char_class(c: char) -> CharClass {
         | G::TitlecaseLetter
         | G::ModifierLetter
         | G::OtherLetter
+        // Marks belong to the letter before them: without them a decomposed accent would cut a word
+        // in two.
         | G::NonspacingMark
         | G::SpacingMark
         | G::EnclosingMark

@@ -5,6 +5,8 @@ use std::ops::Range;
 use super::script_class::{CharClass, char_class};
 
 /// Longer words are data (base64, hexadecimal) and give no terms.
+// Names in code are shorter; a longer limit would fill the dictionary with terms that occur once.
+// Offsets in a word are stored as u16, which this limit keeps valid.
 pub const MAX_WORD_BYTES: usize = 256;
 
 /// A word or bigram of a text.
@@ -136,6 +138,8 @@ impl<'t> Segmenter<'t> {
             }
             None => {
                 self.bigram_start = None;
+                // A character at the end of a run is part of the bigram before it. Only a run of
+                // one character is a term alone.
                 let before = self.text.get(..start)?.chars().next_back();
                 if before.is_some_and(|c| char_class(c) == CharClass::Bigram) {
                     return None;
@@ -204,8 +208,11 @@ impl Iterator for IdentifierParts<'_> {
             let next = chars.peek().map(|(_, next)| part_class(*next));
             use PartClass::{Digit, Lower, Underscore, Upper};
             let cut = match (before, class) {
+                // `snake_case` and `camelCase`.
                 (_, Underscore) | (Lower, Upper) => true,
+                // `HTTPRequest` is cut before `R`.
                 (Upper, Upper) => next == Some(Lower),
+                // `utf8`, `base64url`.
                 (before, class) => (before == Digit) != (class == Digit),
             };
             if cut {

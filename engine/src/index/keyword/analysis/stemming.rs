@@ -8,11 +8,14 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use super::stop_words::is_stop_word;
 
 /// Words and parts with more characters give no term.
+// Longer words are mostly hashes, keys and generated names. Lucene's StandardTokenizer cuts at 255;
+// the smaller limit keeps the dictionary free of terms that nobody types.
 pub const MAX_TERM_CHARS: usize = 64;
 
 /// Replaces `lower` with `text` in NFC and lower case.
 pub(crate) fn lower_case(text: &str, lower: &mut String) {
     lower.clear();
+    // Nearly all text is composed already, and the quick check only reads a table.
     if is_nfc_quick(text.chars()) == IsNormalized::Yes {
         lower.extend(text.chars().flat_map(char::to_lowercase));
     } else {
@@ -75,6 +78,7 @@ impl WordNormalizer {
         }
         lower_case(word, &mut self.lower);
         let single = |text: &str| text.chars().nth(1).is_none();
+        // As in the index: what has no term there is compared as written.
         let bare = single(word)
             || single(&self.lower)
             || self.lower.chars().nth(MAX_TERM_CHARS).is_some()

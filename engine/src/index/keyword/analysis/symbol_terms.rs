@@ -1,4 +1,4 @@
-//! Terms that no word has: what a chunk of a program defines.
+//! Terms for the definitions in a chunk of a program. They differ from the terms of all words.
 //!
 //! A symbol term is a byte below the space, then a name in lower case. It lies before all words in the dictionary, has
 //! the frequency 1 wherever it is, and counts in no length of a chunk, so words are ranked as without it.
@@ -8,10 +8,15 @@
 #[repr(u8)]
 pub enum SymbolTerm {
     /// The name of a symbol of that name begins in it.
+    // A control character: the analyser makes no term that begins with one, and it sorts before all
+    // words.
     Definition = 1,
 }
 
-/// Bytes of a name in a term; longer ones are cut.
+/// Most bytes of a name in a term. Longer names are cut.
+// Names of people are far shorter; generated ones can have kilobytes. Two names that differ only
+// behind the cut share a term, and the search compares whole names afterwards. Below
+// MAX_TERM_BYTES, which bounds a term in the dictionary.
 const MAX_NAME_BYTES: usize = 200;
 
 impl SymbolTerm {
@@ -48,7 +53,8 @@ fn last_name(name: &str) -> &str {
     last.filter(is_name).unwrap_or(name)
 }
 
-/// Sums the rows of definitions, in any order: what two places say of them can be compared without holding either.
+/// Order-independent sum over the rows of definitions. Two sources of the same facts can be compared by it without
+/// holding either of them in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DefinitionSum {
     rows: u64,
@@ -60,6 +66,7 @@ impl DefinitionSum {
     pub fn add(&mut self, term: &[u8], row: u32) {
         let hash = xxhash_rust::xxh3::xxh3_64_with_seed(term, u64::from(row));
         self.rows = self.rows.wrapping_add(1);
+        // Addition is commutative. XOR would cancel a row that is named twice.
         self.hashes = self.hashes.wrapping_add(hash);
     }
 }

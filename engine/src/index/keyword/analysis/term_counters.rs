@@ -32,6 +32,8 @@ impl TermCounters {
     }
 
     pub(super) fn begin_document(&mut self) {
+        // After 2^32 documents a stamp repeats, and old slots would look current: then all are
+        // cleared.
         self.document = self.document.wrapping_add(1);
         if self.document == 0 {
             self.clear();

@@ -24,9 +24,13 @@ use super::term_counters::TermCounters;
 pub const ANALYSER_ID: &str = "words-1/unicode-16.0.0";
 
 /// The longest term in bytes: lower-casing expands a word at most threefold.
+// In UTF-8 no character grows more than threefold in lower case: U+0130 grows from 2 to 3 bytes.
 pub const MAX_TERM_BYTES: usize = MAX_WORD_BYTES * 3;
 
-/// The caches are cleared when they use more bytes than this.
+/// Memory limit of the caches of one analyser, in bytes. They are cleared above it.
+// Each indexing thread has an analyser. 8 MiB hold the words of a usual source tree; a larger limit
+// would mostly keep words that do not come again. Clearing costs only that words are stemmed once
+// more.
 const MEMORY_LIMIT_BYTES: usize = 8 << 20;
 
 /// Turns text into terms. It caches the terms of every word it meets, so use one for each thread.
@@ -156,6 +160,7 @@ impl Analyser {
             + self.term_interner.memory_bytes()
             + self.word_terms.capacity() * size_of::<WordTerm>();
         if held > MEMORY_LIMIT_BYTES {
+            // Some memory is kept, so that it is not allocated again at once.
             self.word_interner.clear(MEMORY_LIMIT_BYTES / 8);
             self.part_interner.clear(MEMORY_LIMIT_BYTES / 8);
             self.part_terms = Vec::new();
@@ -198,11 +203,13 @@ impl Analyser {
 
     fn learn_word(&mut self, word: &str) {
         let mut chars = word.chars();
+        // Words of one character have no term: every chunk of code has `i` and `x`.
         if chars.next().is_none() || chars.next().is_none() {
             return;
         }
         let mut parts = IdentifierParts::new(word);
         let first = parts.next();
+        // A word without parts is its own part; it must not be entered twice.
         if first.as_ref().is_none_or(|part| part.len() == word.len()) {
             return self.learn_part(word, 0);
         }
@@ -242,6 +249,7 @@ impl Analyser {
     fn push_term(&mut self, term: u32, range: Range<usize>) {
         self.word_terms.push(WordTerm {
             term,
+            // A word has at most MAX_WORD_BYTES = 256 bytes.
             start: range.start as u16,
             end: range.end as u16,
         });

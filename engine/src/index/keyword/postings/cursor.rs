@@ -47,6 +47,7 @@ impl<'a> Cursor<'a> {
         };
         match postings.kind {
             PostingsKind::Single { row, frequency } => {
+                // Filled whole: code that reads full blocks sees no row that is not there.
                 cursor.rows = [row; BLOCK_POSTINGS];
                 cursor.frequencies = [frequency; BLOCK_POSTINGS];
                 cursor.len = 1;
@@ -89,6 +90,7 @@ impl<'a> Cursor<'a> {
         if !self.loaded || self.last_loaded() < row {
             self.seek_block(row)?;
         }
+        // Rows ascend and seeks never go back, so the search begins at the current posting.
         let rest = self.rows.get(self.at..self.len).unwrap_or_default();
         self.at += lower(rest, row);
         Ok(self
@@ -109,7 +111,10 @@ impl<'a> Cursor<'a> {
         if let Some(skips) = self.skips.as_mut().filter(|_| is_ahead) {
             let before = skips.index;
             if skips.skip_to(row)? {
+                // The loaded block stays valid unless the skip moved on.
                 self.loaded &= skips.index == before;
+                // Before decoding: most blocks that a pruned query meets cannot reach the
+                // threshold.
                 if !self.loaded && (row < skips.next_row || !worth(skips.entry.impact)) {
                     return Ok(false);
                 }
@@ -239,6 +244,7 @@ impl<'a> Cursor<'a> {
 
     /// Reads `count` pairs of varints; fewer than a block.
     fn read_tail(&mut self, mut bytes: &[u8], count: usize, mut next_row: u32) -> Result<()> {
+        // `take` bounds the loop by `count`, which is below 128, however many bytes follow.
         let numbers = std::iter::zip(&mut self.rows, &mut self.frequencies);
         for (row, frequency) in numbers.take(count) {
             let (distance, there) = take_posting(&mut bytes)?;
@@ -343,6 +349,7 @@ impl<'a> Cursor<'a> {
 #[inline]
 fn lower(rows: &[u32], row: u32) -> usize {
     let mut below = 0;
+    // Eight u32 fill one AVX2 register.
     for eight in rows.chunks(8) {
         let more: usize = eight.iter().map(|there| usize::from(*there < row)).sum();
         below += more;

@@ -27,10 +27,15 @@ use crate::container::column::{ColumnRecord, ColumnView, ColumnWriter, ExtentSin
 use crate::index::keyword::analysis::tokenizer::MAX_TERM_BYTES;
 use crate::index::keyword::record::{COLUMN_ORDER, DICTIONARY, DictionaryPart};
 
-/// Terms of a block.
+/// Terms of a block. Only its last block may have fewer.
+// A lookup decodes half a block on average. Larger blocks share more prefixes but are slower to
+// search; with 32 the dictionary of 100 MB of text takes 3.15 MB
+// (docs/decisions/07-keyword-index.md).
 pub(crate) const BLOCK_TERMS: usize = 32;
 
-/// A part ends when it has more bytes than this: three quarters of an extent.
+/// Bytes from which on a part ends: three quarters of an extent.
+// A part is checked before a block is added, so it can exceed this by one block: 32 terms of at
+// most 768 bytes, their suffixes and numbers. A quarter of an extent is more than that.
 const PART_BYTES: usize = (4096 << COLUMN_ORDER) / 4 * 3;
 
 /// The location of the postings of a term; tantivy's `TermInfo`.
@@ -103,6 +108,8 @@ impl DictionaryWriter {
             }
             self.block_starts.push(self.blocks.len() as u32);
             put_varint(&mut self.blocks, next_list);
+            // The first term of a block shares nothing, so a binary search can read it without the
+            // block before.
             self.last_term.clear();
             self.block_terms = 0;
         }
@@ -112,6 +119,7 @@ impl DictionaryWriter {
         let suffix = term.get(shared..).unwrap_or_default();
         let suffix_less_one = suffix.len() - 1;
         self.blocks
+            // Most terms share and add fewer than 15 bytes, so one byte has both lengths.
             .push((shared.min(15) << 4 | suffix_less_one.min(15)) as u8);
         for length in [shared, suffix_less_one] {
             if length >= 15 {
@@ -175,6 +183,7 @@ pub(crate) fn find(
     column: &ColumnView<'_>,
     term: &[u8],
 ) -> Result<Option<TermInfo>> {
+    // First terms of parts are in the record, so a lookup reads one part.
     let after = parts.partition_point(|part| part.first_term.as_slice() <= term);
     let Some(part) = after.checked_sub(1).and_then(|at| parts.get(at)) else {
         return Ok(None);
@@ -202,6 +211,7 @@ pub(crate) fn for_each_from(
     let (mut next_part, mut next_list) = (None, None);
     let mut term = Vec::new();
     for part in parts {
+        // Parts that overlap could make a hostile file name the same bytes many times over.
         if next_part.is_some_and(|next| next != part.position) {
             return Err(damaged());
         }

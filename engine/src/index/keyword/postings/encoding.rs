@@ -9,9 +9,13 @@
 use kb_types::error::{Error, Result};
 
 /// Postings of a packed block.
+// As in Lucene and tantivy. 128 numbers of `w` bits fill `4 w` words of 32 bits, so every width
+// packs without a remainder.
 pub(crate) const BLOCK_POSTINGS: usize = 128;
 
 /// The largest width of a packed number in bits.
+// A segment has at most 2^24 chunks (docs/limits.md), so a row fits, and whole numbers up to it are
+// exact in an f32.
 pub(crate) const MAX_WIDTH: u32 = 24;
 
 /// The limit of rows and frequencies.
@@ -51,6 +55,7 @@ fn take_long_varint(bytes: &mut &[u8]) -> Result<u64> {
     while let Some((byte, rest)) = bytes.split_first() {
         *bytes = rest;
         let low = u64::from(byte & 0x7f);
+        // The tenth byte has room for one bit.
         if shift == 63 && low > 1 {
             break;
         }
@@ -111,6 +116,7 @@ pub(crate) fn best_width(numbers: &Block) -> u32 {
     }
     let widest = by_width.iter().rposition(|count| *count > 0).unwrap_or(0);
     let bytes_at = |width: usize| {
+        // An exception takes its position and seven high bits in each further byte.
         let exceptions: usize = (width + 1..=widest)
             .map(|wide| by_width.get(wide).unwrap_or(&0) * (1 + (wide - width).div_ceil(7)))
             .sum();
@@ -118,6 +124,7 @@ pub(crate) fn best_width(numbers: &Block) -> u32 {
     };
     // Rows and frequencies share 255 bytes of exceptions; each may use half of them.
     (0..=widest)
+        // `widest` itself has no exceptions, so some width always passes.
         .filter(|width| bytes_at(*width).0 <= 127)
         .min_by_key(|width| bytes_at(*width).1)
         .unwrap_or(widest) as u32
@@ -125,6 +132,7 @@ pub(crate) fn best_width(numbers: &Block) -> u32 {
 
 pub(crate) fn pack(out: &mut Vec<u8>, numbers: &Block, width: u32) {
     let mask = (1u64 << width) - 1;
+    // 128 numbers in four lanes: 32 numbers of `width` bits are `width` words a lane.
     let mut words = vec![[0u32; 4]; width as usize];
     for (i, four) in numbers.as_chunks::<4>().0.iter().enumerate() {
         let bit = i as u32 * width;
@@ -153,6 +161,7 @@ fn unpack_width<const WIDTH: usize>(bytes: &[u8], out: &mut Block) -> bool {
     let Some(bytes) = bytes.get(..WIDTH * 16) else {
         return false;
     };
+    // One word more than needed: a number that ends at a word boundary looks at the next one.
     let mut words = [[0u32; 4]; MAX_WIDTH as usize + 1];
     for (word, four) in words.iter_mut().zip(bytes.as_chunks::<16>().0) {
         for (lane, quarter) in word.iter_mut().zip(four.as_chunks::<4>().0) {
@@ -188,5 +197,7 @@ pub(crate) fn unpack(bytes: &[u8], width: u8, out: &mut Block) -> bool {
             }
         };
     }
+    // One function for each width: the compiler unrolls loops whose shifts are constants. 24 copies
+    // are the price.
     by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
 }

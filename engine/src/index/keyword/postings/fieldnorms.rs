@@ -61,6 +61,7 @@ impl<'a> FieldNormReader<'a> {
         let mut all = Vec::new();
         for number in 0..self.column.extents() {
             let (first, payload) = self.column.extent(number)?;
+            // An extent of another length would shift the rows of all that follow.
             if first != all.len() as u64 * u64::from(self.width) {
                 return Err(cut_off());
             }
@@ -107,6 +108,7 @@ impl<'a> FieldNormReader<'a> {
         } else {
             let lengths = self.piece.as_chunks::<4>().0;
             fill_from(rows, out, self.first_row, lengths, |bytes| {
+                // f32 is exact up to 2^24; beyond it a length hardly changes the score.
                 u32::from_le_bytes(bytes).min(1 << 24) as f32
             })
         }

@@ -6,13 +6,18 @@ use kb_types::error::Result;
 use super::block::{put_posting, take_posting};
 
 /// Bytes of an arena page. Slices never cross a page.
+// A page is allocated zeroed and in one piece; half a page is wasted on average, which is nothing
+// beside the memory of a segment.
 const PAGE_BYTES: usize = 1 << 20;
 
 /// Bytes of the first slice of a list, and of the largest one; each slice is twice the previous
 /// one.
+// Most terms have a few postings, so the first slice is small. Doubling keeps the links of a long
+// list few; 16 KiB bounds what the last slice wastes.
 const SLICE_BYTES: [usize; 2] = [16, 16 << 10];
 
 /// Bytes at the end of a slice that hold the position of the next one.
+// A u32 position: an arena stays below 4 GiB.
 const LINK_BYTES: usize = 4;
 
 /// The memory of all lists of a segment.
@@ -54,6 +59,8 @@ impl PostingsBuilder {
     pub(crate) fn push(&mut self, arena: &mut Arena, row: u32, frequency: u32) {
         debug_assert!(self.count == 0 || self.row < row);
         if self.count > 0 {
+            // The last posting waits in the builder, so a term of one posting, the most frequent
+            // case, takes no arena.
             self.write_waiting(arena);
             self.next_row = self.row + 1;
         }
@@ -106,6 +113,7 @@ impl PostingsBuilder {
         let [smallest, largest] = SLICE_BYTES;
         let (mut start, mut len) = (self.first, smallest);
         let mut end = start + (len - LINK_BYTES) as u32;
+        // Sizes of slices follow from their order, so the chain needs no lengths.
         while self.slice_bytes > 0 && end != self.end {
             bytes.extend_from_slice(arena.get(start, end));
             let link = arena.get(end, end + LINK_BYTES as u32).first_chunk::<4>();

@@ -146,6 +146,8 @@ impl<'a> Reader<'a> {
         let all = self.postings.from(position)?;
         let mut rest = all;
         let count = take_varint(&mut rest)?;
+        // A list of one posting is in the dictionary, and rows are distinct. The bound also limits
+        // what `parts` asks for below.
         if count < 2 || count > u64::from(self.record.rows) {
             return Err(damaged());
         }

@@ -87,6 +87,7 @@ impl<'a> InvertedIndexSerializer<'a> {
     /// # Errors
     /// Errors of the sink.
     pub(crate) fn end_term(&mut self, sink: &mut dyn ExtentSink, term: &[u8]) -> Result<()> {
+        // Before the list is written: this is where it starts.
         let position = self.postings.column.position();
         let Some(info) = self.postings.end_list(sink)? else {
             return Ok(());
@@ -260,6 +261,7 @@ impl PostingsSerializer<'_> {
                 .map(|(row, frequency)| {
                     impact(*frequency, self.lengths.get(*row), self.mean_length)
                 })
+                // The least impact gives the highest score of the block.
                 .fold(f32::INFINITY, f32::min);
             self.parts.extend_from_slice(&last.to_le_bytes());
             self.parts
@@ -284,6 +286,7 @@ impl PostingsSerializer<'_> {
                 ]);
             } else {
                 put_tail(&mut self.blocks, rows, frequencies, next);
+                // At most 127 postings of two varints of 4 bytes: about 1 KB.
                 let len = (self.blocks.len() - start) as u16;
                 self.parts.extend_from_slice(&len.to_le_bytes());
                 self.parts.push(0);

@@ -162,6 +162,8 @@ impl<'a> SkipReader<'a> {
             (BlockForm::Packed(shape), BLOCK_POSTINGS)
         };
         let ascends = last_row.checked_sub(self.next_row);
+        // 128 ascending rows need a range of at least 128. Checked for entries, because blocks are
+        // skipped by them without being decoded.
         if last_row >= self.row_limit || ascends.is_none_or(|rows| (rows as usize) + 1 < count) {
             return Err(beyond());
         }
@@ -218,6 +220,7 @@ impl<'a> SkipReader<'a> {
         let part = to.index as usize / PART_BLOCKS;
         if part != self.part {
             self.part_end = self.first_part;
+            // Directories have few parts: a list of 2^24 postings has 256.
             for before in 0..part {
                 self.part_end += self.part_bytes(before)? as u64;
             }
@@ -232,6 +235,8 @@ impl<'a> SkipReader<'a> {
 
     /// Moves to the first block whose last row is not below `row`; false when there is none.
     pub(crate) fn skip_to(&mut self, row: u32) -> Result<bool> {
+        // Linear: an entry has 9 bytes, so one cache line has seven of them, and jumps are mostly
+        // short.
         while self.entry.last_row < row {
             if !self.step()? {
                 return Ok(false);

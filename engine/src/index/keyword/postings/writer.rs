@@ -85,6 +85,7 @@ impl Writer {
                 let number = self.numbers.get(count.term as usize);
                 let list = number.and_then(|number| self.lists.get_mut(*number as usize));
                 if let Some(list) = list {
+                    // The format stores frequencies up to 2^24; BM25 is saturated long before.
                     list.push(&mut self.arena, row, count.frequency.clamp(1, MAX_NUMBER));
                 }
             }
@@ -116,6 +117,8 @@ impl Writer {
     fn sorted_numbers(&self) -> Vec<u32> {
         let mut keyed: Vec<(u64, u32)> = (0..self.terms.len() as u32)
             .map(|number| {
+                // Most comparisons are decided by the first eight bytes, as one number; the strings
+                // lie anywhere in memory.
                 let mut head = [0; 8];
                 std::iter::zip(&mut head, self.terms.get(number))
                     .for_each(|(to, from)| *to = *from);

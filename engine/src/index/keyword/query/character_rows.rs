@@ -16,7 +16,9 @@ use crate::index::keyword::analysis::script_class::FIRST_BIGRAM_CHARACTER;
 use crate::index::keyword::postings::dictionary::for_each_from;
 use crate::index::keyword::postings::reader::Reader;
 
-/// Most characters of one query that are searched within bigrams; others only match as terms.
+/// Most characters of one query that are searched within bigrams. Further ones match only as terms.
+// A query has one or two of them: longer runs are bigrams. Each costs a pass over its postings and
+// a map of its rows, so a pasted list of characters must be bounded.
 pub(crate) const CHARACTERS_LIMIT: usize = 8;
 
 /// Ascending rows, each with the approximate frequency of a character.
@@ -38,6 +40,7 @@ impl Reader<'_> {
         for_each_from(
             self.parts(),
             &self.dictionary(),
+            // All terms of these scripts sort behind this one, so ASCII terms are skipped.
             from.as_bytes(),
             |term, info| {
                 let Ok(term) = std::str::from_utf8(term) else {

@@ -50,6 +50,7 @@ impl TermSet {
             // was `y`, or an added `e`. It does not change words of two letters.
             let kept = match bytes.len() {
                 len @ 0..=2 => len,
+                // Four bytes fit the u32 that is compared.
                 len => (len - 1).min(4),
             };
             set.add_prefix(bytes.get(..kept).unwrap_or_default());
@@ -102,6 +103,8 @@ impl TermSet {
             let first = text.get(at..).map_or(0, first_bytes);
             if begins(text, at) && self.has_prefix(first) {
                 let is_end = |byte: &u8| !is_ascii_word(*byte);
+                // A part of an identifier may begin in the middle of a word; the whole word is
+                // analysed.
                 let before = text.get(..at)?.iter().rposition(is_end);
                 let after = text.get(at..)?.iter().position(is_end);
                 let start = before.map_or(0, |before| before + 1);

@@ -70,6 +70,7 @@ pub(crate) fn above(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> us
 
 fn above_any(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
     /// Numbers compared together: mostly none of them is above the limit.
+    // One branch for eight numbers; eight i32 are one AVX2 register.
     const TOGETHER: usize = 8;
     let mut slots = found.iter_mut();
     let mut count = 0;
@@ -100,6 +101,7 @@ fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
         _mm256_or_si256, _mm256_set1_epi32, _mm256_testz_si256,
     };
     let limits = _mm256_set1_epi32(limit);
+    // Four registers share one test: in a window of 16,384 sums few exceed the threshold.
     let (groups, rest) = numbers.as_chunks::<32>();
     let mut slots = found.iter_mut();
     let mut count = 0;

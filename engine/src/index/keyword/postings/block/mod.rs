@@ -32,16 +32,22 @@ use super::encoding::{
     take_varint, unpack,
 };
 
-/// Blocks of a part. Even at full width a part stays below 600 KB, so it fits one extent.
+/// Blocks of a part.
+// A block has at most 128 * 2 * 24 bits, 255 bytes of exceptions and an entry of 9: 1,032 bytes. So
+// a part stays below 600 KB and fits an extent of 1 MiB. A reader checksums the extents of a part
+// when it opens it; smaller parts would make more items and longer directories.
 pub(crate) const PART_BLOCKS: usize = 512;
 
 /// Bytes of the entry of a block at the head of its part.
+// 4 + 2 + 3: see the layout above. Entries lie together at the head of a part, so skipping reads no
+// blocks.
 pub(crate) const ENTRY_BYTES: usize = 9;
 
 /// Appends one posting of a tail. `distance` is the distance to the previous row less one, or the
 /// row itself for the first posting of a list.
 pub(crate) fn put_posting(out: &mut Vec<u8>, distance: u32, frequency: u32) {
     let one = frequency == 1;
+    // Most frequencies are 1: a flag bit saves their byte.
     put_varint(out, u64::from(distance) << 1 | u64::from(one));
     if !one {
         put_varint(out, u64::from(frequency));
@@ -61,6 +67,7 @@ pub(crate) fn take_posting(bytes: &mut &[u8]) -> Result<(u32, u32)> {
         take_varint(bytes)?
     };
     let limit = u64::from(MAX_NUMBER);
+    // The sums of up to 128 such distances stay below 2^32, so callers add without checks.
     if code >> 1 >= limit || frequency == 0 || frequency > limit {
         return Err(Error::damaged("a posting is out of range"));
     }
@@ -96,6 +103,7 @@ pub(crate) fn put_block(out: &mut Vec<u8>, distances: &Block, frequencies: &Bloc
         pack(out, numbers, width);
         for (position, number) in numbers.iter().enumerate() {
             if number >> width > 0 {
+                // A position is below 128, so bit 7 is free for the kind.
                 exceptions.push(position as u8 | (kind as u8) << 7);
                 put_varint(&mut exceptions, u64::from(number >> width));
             }
@@ -106,6 +114,7 @@ pub(crate) fn put_block(out: &mut Vec<u8>, distances: &Block, frequencies: &Bloc
     BlockShape {
         row_width: widths[0],
         frequency_width: widths[1],
+        // `best_width` keeps each kind within 127 bytes.
         exception_bytes: exceptions.len() as u8,
     }
 }
@@ -173,6 +182,7 @@ pub(crate) fn read_rows<'a>(
             shape.row_width
         };
         let (at, high) = take_exception(&mut exceptions)?;
+        // So that the shifted high bits stay below 2^24.
         if high >= u64::from(MAX_NUMBER) >> width {
             return Err(damaged());
         }
@@ -236,6 +246,7 @@ impl PackedFrequencies<'_> {
             bytes.and_then(|bytes| bytes.first_chunk::<4>().copied())
         };
         let low = word(bit / 32).map_or(0, u32::from_le_bytes);
+        // Missing for the last word of the block, where no number reaches beyond it.
         let high = word(bit / 32 + 1).map_or(0, u32::from_le_bytes);
         let both = u64::from(high) << 32 | u64::from(low);
         let mut number = (both >> (bit % 32)) as u32 & (((1u64 << width) - 1) as u32);
@@ -253,6 +264,8 @@ impl PackedFrequencies<'_> {
 /// Encodes the least [`impact`](crate::index::keyword::bm25::impact) of a block in 16 bits, rounded
 /// down: the upper half of an f32. The mean length is that of the segment when it was written.
 pub(crate) fn encode_impact(impact: f32) -> u16 {
+    // Positive floats compare like their bits, and cutting bits rounds down. A lower impact only
+    // makes a bound looser: no hit is lost. 8 bits of mantissa cost 1/256 of tightness.
     (impact.to_bits() >> 16) as u16
 }
 

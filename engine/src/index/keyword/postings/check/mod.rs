@@ -10,8 +10,9 @@ use super::reader::Reader;
 use crate::index::keyword::analysis::symbol_terms::{DefinitionSum, SymbolTerm};
 use crate::index::keyword::bm25::impact;
 
-/// A stored impact may exceed the true one by this factor: implementations may round differently,
-/// and score bounds leave room for more than that.
+/// Relative tolerance for a stored impact above the true one.
+// Implementations of the format may round f32 operations in another order, which changes some 2^-24
+// each. Score bounds have a margin of the same size (see `most_units`), so no hit is lost.
 const ROUNDING: f32 = 1e-6;
 
 /// Reads the whole keyword index of a segment and compares all redundant facts.
@@ -36,6 +37,7 @@ pub fn check(reader: &Reader<'_>, deleted: Option<&RoaringBitmap>) -> Result<Def
     }
     let mut rows = RowSums {
         mean_length: reader.written_mean_length(),
+        // 8 bytes a row here and 4 for the length: the 12 bytes of the documentation.
         sums: vec![0; lengths.len()],
         lengths,
         cut: RoaringBitmap::new(),

@@ -16,13 +16,17 @@ use super::serializer::InvertedIndexSerializer;
 use crate::container::column::ExtentSink;
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
 
-/// The new row of a row that is dropped.
+/// Marks a row that is dropped. It is above every valid row.
 pub const DROPPED: u32 = u32::MAX;
 
-/// Postings of a longer list are merged in windows of this many new rows.
+/// Rows of one window. Lists with more postings than this are merged window by window.
+// Bounds the memory of a merge: 2^18 postings of 16 bytes are 4 MiB, whatever the length of the
+// list. Smaller windows would read the cursors of all sources more often.
 const WINDOW_ROWS: u32 = 1 << 18;
 
-/// Terms between two calls of `check`.
+/// Terms between two checks for cancellation.
+// Thousands of terms take milliseconds, so a cancelled run stops at once and the check costs
+// nothing.
 const TERMS_PER_CHECK: u64 = 1 << 12;
 
 /// A segment to be merged.
@@ -157,6 +161,8 @@ pub fn merge(
     let mut merger = ListMerger::default();
     let mut term = Vec::new();
     let mut terms = 0u64;
+    // A linear search over the heads: a merge has at most some dozens of sources, and a heap would
+    // compare as often.
     while let Some(least) = heads.iter().filter_map(Head::term).min() {
         term.clear();
         term.extend_from_slice(least);
@@ -242,6 +248,7 @@ fn merged_lengths(
         });
     }
     let mut new_lengths = FieldNorms::new(rows as usize);
+    // One bit a row: a mapping of a caller that names a row twice would lose a chunk.
     let mut taken = vec![0u64; (rows as usize).div_ceil(64)];
     let mut kept = 0;
     for source in sources {

@@ -7,7 +7,9 @@ use crate::bitset::BitSet;
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
 
-/// Seeking a row costs about as much as reading this many postings in order.
+/// Cost of seeking a row, in postings read in order.
+// A seek may decode a whole block of 128 postings, but often stays in the loaded one. Only the
+// choice of the faster way depends on it, not the result.
 const SEEK_COST: u64 = 32;
 
 /// The deleted rows of a segment.
