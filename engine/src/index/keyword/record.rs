@@ -8,6 +8,8 @@ use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::{ColumnId, ColumnRecord};
 
 /// Version of the layout of the three columns.
+// Apart from the version of the record, which a new field would raise without a change of the
+// columns.
 pub const FORMAT_VERSION: u16 = 1;
 
 /// Column of the term dictionary: one item for each part.
@@ -20,10 +22,13 @@ pub const POSTINGS: ColumnId = ColumnId(17);
 pub const LENGTHS: ColumnId = ColumnId(18);
 
 /// The most rows that a segment can have.
+// Rows are packed in at most 24 bits (docs/limits.md).
 pub const MAX_ROWS: u32 = MAX_NUMBER;
 
-/// Page order of full extents: 256 KiB. An extent is verified when it is first read, so a smaller
-/// one makes the first lookup of a term cheaper.
+/// Page order of full extents: `4096 << 6` = 256 KiB.
+// An extent is checksummed when it is first read, so a smaller one makes the first lookup of a term
+// cheaper. But a part of a list, up to 600 KB, must fit one item: `push` puts it into an extent of
+// its own, up to 1 MiB.
 pub(crate) const COLUMN_ORDER: u8 = 6;
 
 /// What the segment record says about one part of the dictionary.

@@ -61,6 +61,8 @@ impl Builder {
     /// they are part of.
     pub fn push_unit(&mut self, rows: u32, bytes: usize) -> u32 {
         self.end_document();
+        // Units of a merge cannot be cut, so they may exceed the usual size, but not by more than
+        // half: a unit is what a possible match decodes.
         if self.unit_bytes + bytes > UNIT_BYTES * 3 / 2 {
             self.close();
         }
@@ -119,6 +121,7 @@ impl Builder {
             self.close();
         }
         let mut lists: Vec<(Trigram, List)> = self.lists.into_iter().collect();
+        // The map has no order, and the columns must be the same for the same text.
         lists.sort_unstable_by_key(|(trigram, _)| *trigram);
         (self.first_rows, TrigramLists { lists })
     }

@@ -31,6 +31,8 @@ impl<'a> Reader<'a> {
         lists: ColumnView<'a>,
         rows: u32,
     ) -> Result<Reader<'a>> {
+        // Each unit has a row. The bound keeps lists of a hostile file from being allocated for
+        // more.
         if units.rows() > u64::from(rows) {
             return Err(Error::damaged(
                 "there are more units of trigrams than chunks",
@@ -184,6 +186,7 @@ impl<'a> BlockIter<'a> {
             return Ok(None);
         }
         let damaged = || Error::damaged("a block of trigrams does not decode");
+        // Taken, so that a fault ends the block: after it the position in the bytes means nothing.
         let before = self.next.take().ok_or_else(damaged)?;
         let gap = take_varint(&mut self.bytes).ok_or_else(damaged)?;
         let trigram = before.checked_add(gap).ok_or_else(damaged)?;
@@ -227,6 +230,7 @@ fn take_varint(bytes: &mut &[u8]) -> Option<u32> {
             return u32::try_from(value).ok();
         }
         shift += 7;
+        // Five groups of seven bits hold 32.
         if shift > 28 {
             return None;
         }

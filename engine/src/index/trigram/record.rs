@@ -15,11 +15,13 @@ pub const UNIT_ROW_BYTES: u32 = 4;
 /// Bytes of a row of column blocks: first trigram u32, bytes of the block u32, its position u64.
 pub const BLOCK_ROW_BYTES: u32 = 16;
 
-/// A unit is closed with the line in which it has so many bytes. The trigrams of 73 MB of source code and manuals take
-/// .073 of it with 16 KiB; by the entropy of the lists 12 KiB would take .09 and 24 KiB .06. What may match is decoded
-/// unit by unit.
+/// Text bytes from which on a unit ends, with the line that reaches them.
+// The trigrams of 73 MB of source code and manuals take 0.073 of it with 16 KiB. By the entropy of
+// the lists 12 KiB would take 0.09 and 24 KiB 0.06. Larger units mean more text to decode for each
+// possible match.
 pub const UNIT_BYTES: usize = 16 << 10;
 
-/// A segment with less text has no trigrams: for 1 MiB the trigrams alone, without their lists, take .05 of it, and all of it is
-/// searched in a millisecond.
+/// Least text of a segment with trigrams, in bytes. Smaller segments are searched whole.
+// Searching 1 MiB takes a millisecond, and its trigrams alone, without their lists, would take 0.05
+// of it (docs/decisions/14-regular-expressions.md).
 pub const LEAST_TEXT_BYTES: u64 = 1 << 20;

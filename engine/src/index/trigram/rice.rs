@@ -12,6 +12,7 @@ const LN_2: u64 = 45_426;
 /// The parameter for `count` of `universe` numbers: the logarithm of the mean gap times ln 2, in whole numbers, so that
 /// it is the same on every machine.
 fn parameter(universe: u32, count: u32) -> u32 {
+    // The best parameter for geometric gaps is log2 of their mean times ln 2 (Golomb 1966).
     let gap = u64::from(universe) * LN_2 / (u64::from(count.max(1)) << 16);
     gap.checked_ilog2().unwrap_or(0)
 }
@@ -23,6 +24,7 @@ pub fn encode(universe: u32, numbers: &[u32], bytes: &mut Vec<u8>) {
     let mut put = |value: u64, count: u32| {
         buffer |= value << filled;
         filled += count;
+        // `filled` stays below 8 between calls, so 33 more bits always fit the u64.
         while filled >= 8 {
             bytes.push(buffer as u8);
             buffer >>= 8;
@@ -55,7 +57,8 @@ pub fn encode(universe: u32, numbers: &[u32], bytes: &mut Vec<u8>) {
 pub fn decode(universe: u32, count: u32, bytes: &[u8]) -> Result<(Vec<u32>, usize)> {
     let k = parameter(universe, count);
     let damaged = || Error::damaged("a list of units does not decode");
-    // Each number takes at least a bit.
+    // Each number takes at least a bit. Before the vector is allocated: a count from a file can be
+    // anything.
     if u64::from(count) > bytes.len() as u64 * 8 {
         return Err(damaged());
     }
@@ -70,6 +73,7 @@ pub fn decode(universe: u32, count: u32, bytes: &[u8]) -> Result<(Vec<u32>, usiz
     for _ in 0..count {
         let quotient = bits.ones().ok_or_else(damaged)?;
         let remainder = bits.take(k).ok_or_else(damaged)?;
+        // A shift can lose bits without an error; the inverse shift shows it.
         let gap = quotient.checked_shl(k).filter(|gap| gap >> k == quotient);
         let gap = gap.and_then(|gap| gap.checked_add(remainder));
         let number = gap.and_then(|gap| next.checked_add(gap));

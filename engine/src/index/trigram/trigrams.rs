@@ -8,6 +8,8 @@ const TRIGRAMS: usize = 1 << 24;
 
 /// A byte as trigrams have it.
 pub fn fold(byte: u8) -> u8 {
+    // One index serves both cases. A search that respects case checks the text, which it decodes
+    // anyway. Letters outside ASCII have no fixed length in both cases, so they are not folded.
     byte.to_ascii_lowercase()
 }
 
@@ -15,6 +17,7 @@ pub fn fold(byte: u8) -> u8 {
 pub fn trigram(bytes: [u8; 3]) -> Option<Trigram> {
     let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let [a, b, c] = bytes.map(|byte| Trigram::from(fold(byte)));
+    // Searches run line by line, and leaving out line ends makes LF and CR LF files equal.
     (!bytes.iter().any(is_line_end)).then_some(a << 16 | b << 8 | c)
 }
 
@@ -69,6 +72,8 @@ impl TrigramSet {
     pub fn drain(&mut self, mut visit: impl FnMut(Trigram)) {
         for trigram in self.list.drain(..) {
             if let Some(bits) = self.bits.get_mut(trigram as usize / 64) {
+                // Clears a word of bits, which may belong to other trigrams of the list too: all of
+                // them are drained.
                 *bits = 0;
             }
             visit(trigram);

@@ -8,13 +8,18 @@ use crate::index::trigram::record::{BLOCK_ROW_BYTES, BLOCKS, LISTS, UNIT_ROW_BYT
 use crate::index::trigram::rice;
 use crate::index::trigram::trigrams::Trigram;
 
-/// A block of lists is closed when it has so many.
+/// Lists of a full block.
+// A lookup reads the lists before the wanted one: half a block on average.
 const BLOCK_LISTS: usize = 64;
 
-/// Or so many bytes: a look-up reads a block.
+/// Bytes of a full block, which may come before it has [`BLOCK_LISTS`].
+// 8 KiB: two pages of the system. Lists of frequent trigrams are long, and a lookup must pass over
+// them.
 const BLOCK_BYTES: usize = 8 << 10;
 
-/// Lists of more numbers have their length before them, so that they can be passed over.
+/// Longest list without its length before it.
+// Most trigrams are in few units, so their length would be a large part of the list. Passing over
+// such a list means decoding at most eight numbers.
 pub(super) const SHORT_LIST: u32 = 8;
 
 /// Writes the lists of one segment, by ascending trigram.

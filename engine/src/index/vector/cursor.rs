@@ -54,6 +54,7 @@ impl<'a> Cursor<'a> {
     fn rest(&self, position: u64) -> Option<&'a [u8]> {
         let offset = usize::try_from(position.checked_sub(self.first)?).ok()?;
         let rest = self.extent.get(offset..)?;
+        // A shorter rest would be the end of an extent that the file cut inside a row.
         (rest.len() >= self.width).then_some(rest)
     }
 }

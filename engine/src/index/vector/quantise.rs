@@ -2,6 +2,7 @@
 //! (int8 as in Lucene's scalar quantised vectors; the nibbles halve that again).
 
 /// The largest value of a stored component.
+// -128 is not used: its absolute value has no signed byte, and ranges stay symmetric.
 pub(super) const LEVELS: f32 = 127.0;
 
 /// Signed bytes that share a nibble: 16 steps of 11 reach from -88 to 88. For components with a
@@ -13,6 +14,7 @@ pub const I4_STEP: u8 = 11;
 pub const I4_OFFSET: i32 = 15;
 
 /// Dimensions that are packed together in a row of nibbles: 32 low ones, 32 high ones.
+// One AVX-512 register of unpacked nibbles, two of AVX2.
 const I4_GROUP: usize = 64;
 
 /// Writes `vector` as signed bytes: `round(x / range * 127)`, ties to even, clipped to -127..=127,
@@ -26,6 +28,8 @@ pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
     row.fill(0);
     for (byte, x) in row.iter_mut().zip(vector) {
         *byte = (x / range * LEVELS)
+            // The rounding that processors do by default, so scalar and vector code agree to the
+            // bit.
             .round_ties_even()
             .clamp(-LEVELS, LEVELS) as i8;
     }

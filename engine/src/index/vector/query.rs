@@ -31,7 +31,8 @@ pub struct Query {
 /// [`LEVELS`] in full precision.
 const LEVELS_F64: f64 = 127.0;
 
-/// The largest norm in units of keys; twice that is a key still.
+/// Upper bound of a squared length in units of keys.
+// Below 2^62, so a key minus a norm cannot overflow an i64.
 const NORM_LIMIT: f64 = 4e18;
 
 impl Query {
@@ -200,6 +201,8 @@ fn sign_tables(vector: &[f32], width: usize) -> (Vec<u8>, f32) {
         .map(|group| group.iter().map(|x| x.abs()).sum::<f32>())
         .fold(0.0f32, f32::max);
     let count = (width / GROUP_DIMS).next_multiple_of(GROUPS_AT_ONCE);
+    // From 1,041 tables on, which is 4,164 dimensions, 63 for each table would overflow the 16-bit
+    // sum.
     let most = usize::from(u16::MAX) / count.max(1);
     let limit = u8::try_from(most).map_or(TABLE_LIMIT, |most| most.min(TABLE_LIMIT));
     // Of the zero vector all sums are 0.

@@ -54,11 +54,13 @@ pub fn dequantise(
     of_bytes.chain(of_nibbles).take(dim)
 }
 
-/// How many rows ahead of the scored one are prefetched.
+/// Prefetch distance for scattered rows, in rows.
+// Twelve rows of three cache lines are 36 requests, about what a core can have in flight.
 const AHEAD: usize = 12;
 
-/// Scattered rows are copied next to each other and scored in one call of this many rows: their
-/// cache misses overlap, and the kernel adds up four rows at a time.
+/// Scattered rows that are copied side by side and scored in one call.
+// Their cache misses overlap, and the kernel scores four rows at a time. 16 rows of 192 bytes are 3
+// KB, which stay in the first-level cache.
 const GATHERED: usize = 16;
 
 impl<'a> Reader<'a> {
@@ -84,6 +86,7 @@ impl<'a> Reader<'a> {
         }
         let expected = u64::from(blocks(record.rows)) * u64::from(block_bytes(record.dim));
         if let Some(codes) = codes
+            // Readers of blocks take lengths from here, not from the column.
             && codes.len_bytes() != expected
         {
             return Err(Error::damaged(format!(
@@ -481,6 +484,7 @@ fn norm_at(norms: Option<&mut Cursor<'_>>, row: u64) -> Result<f32> {
         return Ok(0.0);
     };
     let norm = f32::from_le_bytes(array_at(norms.from(row)?, 0)?);
+    // A NaN would make the order of rows depend on the sort.
     if norm.is_finite() && norm >= 0.0 {
         Ok(norm)
     } else {

@@ -66,11 +66,13 @@ impl Codec {
 /// Version of a record without inverted lists.
 const FLAT_VERSION: u8 = 1;
 
-/// Version of a record with them. A program that does not know them shall refuse the segment, which has
-/// no sign bits.
+/// Version of a record with inverted lists. A program that does not know lists must refuse the segment, because it
+/// has no sign bits.
 const LISTS_VERSION: u8 = 2;
 
-/// The most dimensions of a vector.
+/// Most dimensions of a vector.
+// Above the widest common embeddings (4,096). A product of 8,192 * 127 * 128 fits an i32, and sums
+// over the tables fit 16 bits with smaller tables; see `sign_tables`.
 pub const DIM_LIMIT: u32 = 8192;
 
 /// What the segment record says about its vector index.
@@ -175,6 +177,7 @@ pub fn check_codec(codec: u8) -> Result<()> {
 
 /// Bytes of a row of `dim` signed bytes.
 pub fn stride(dim: u32) -> u32 {
+    // A whole number of cache lines and of AVX-512 registers: kernels need no code for a remainder.
     dim.next_multiple_of(64)
 }
 

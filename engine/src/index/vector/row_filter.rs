@@ -30,6 +30,8 @@ impl RowFilter {
         filter: Option<&RoaringBitmap>,
         deleted: Option<&RoaringBitmap>,
     ) -> Result<RowFilter> {
+        // Filters are made by this program from the same segment. A row beyond it means that the
+        // two belong to different commits.
         if filter.and_then(RoaringBitmap::max) >= Some(rows) {
             return Err(Error::damaged("a filter names a row beyond the segment"));
         }

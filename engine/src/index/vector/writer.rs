@@ -37,6 +37,7 @@ impl Writer {
         let stride = row_bytes(codec, dim);
         let column = |column: ColumnId| ColumnId(base.saturating_add(column.0));
         Writer {
+            // Rescoring reads rows here and there; sign bits are scanned whole.
             rows: ColumnWriter::rows(segment, column(ROWS), stride, SCATTERED_ORDER),
             codes: Some(ColumnWriter::rows(
                 segment,

@@ -141,6 +141,8 @@ fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
 }
 
 /// The number of bytes of a prefix that [`PrefixFilter`] compares.
+// Hyperscan compares up to three bytes for the same reason: each costs two shuffles, and a fourth
+// rejects few positions more.
 pub(crate) const PREFIX_BYTES: usize = 3;
 
 /// Finds positions in a text where one of some prefixes may begin; it never misses one.
@@ -158,6 +160,8 @@ pub(crate) struct PrefixFilter {
 impl PrefixFilter {
     /// Adds prefix `number`; each of its bytes is one of two. After its end any byte matches.
     pub(crate) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
+        // Eight groups fit the bits of a byte. Two prefixes of one group may pass as a mixture of
+        // both: the filter is only a filter.
         let bit = 1u8 << (number % 8);
         let mut prefix = prefix.fuse();
         for [low, high] in &mut self.tables {
@@ -215,6 +219,8 @@ impl PrefixFilter {
         let third = [groups_avx2(low3), groups_avx2(high3)];
         while let Some(bytes) = text
             .get(at..)
+            // The third byte of the last position lies two bytes behind it, so all loads stay
+            // inside the text.
             .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
         {
             let both = _mm256_and_si256(
@@ -235,6 +241,7 @@ impl PrefixFilter {
 
 /// Positions of a text that [`PrefixFilter`] compares together.
 #[cfg(target_arch = "x86_64")]
+// Bytes of an AVX2 register.
 const TOGETHER: usize = 32;
 
 // Closures given to `map` or `from_fn` of an array do not become part of a function for AVX2, so these are

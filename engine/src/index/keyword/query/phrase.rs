@@ -15,7 +15,9 @@ use crate::index::keyword::analysis::script_class::CharClass;
 use crate::index::keyword::analysis::segmenter::Segmenter;
 use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 
-/// The most elements of a phrase; further ones are ignored.
+/// Most elements of a phrase. Further ones are ignored.
+// The matcher has one bit for each element in a u64. Longer quotations are found by their first 64
+// words.
 pub const MAX_PHRASE_ELEMENTS: usize = 64;
 
 /// An element of a phrase, by what it is compared by.

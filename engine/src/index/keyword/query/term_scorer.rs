@@ -75,6 +75,7 @@ impl<'a> TermScorer<'a> {
         let mut lengths = [0.0; BLOCK_POSTINGS];
         self.lengths.fill(rows, &mut lengths)?;
         kernels::score(&self.weight, frequencies, &lengths, &mut self.units);
+        // Set only after the block was scored: a failed read leaves the old state.
         self.units_of = self.cursor.blocks_read();
         Ok(())
     }
@@ -115,6 +116,7 @@ impl<'a> TermScorer<'a> {
     /// A score that at least `k` allowed rows reach by this term alone; 0 when the first block has
     /// fewer.
     pub(crate) fn reached(&mut self, k: usize, allowed: Option<&BitSet>) -> Result<i32> {
+        // One block is scored; it proves nothing about more rows than it has.
         if k > BLOCK_POSTINGS || (self.count as usize) < k {
             return Ok(0);
         }

@@ -21,25 +21,30 @@ use super::term_scorer::{TermScorer, TermScorers};
 use crate::bitset::BitSet;
 use crate::index::keyword::postings::encoding::BLOCK_POSTINGS;
 
-/// Rows of a window: its sums take 64 KB, which a usual L2 cache has. Entering a window costs as much as adding up some
-/// thousand rows, so windows of a quarter of that, whose sums the L1 cache has, take a third more time where there are a
-/// million rows.
-///
-/// Tests have small windows and batches, so that not many rows make several of both.
+/// Rows of a window. Tests use a small one, so that few rows make several windows.
+// The sums of 16,384 rows take 64 KB, which an L2 cache holds. Entering a window costs as much as
+// adding up some thousand rows: windows of 4,096 rows, whose sums fit the L1 cache, take a third
+// more time at a million rows (docs/decisions/07-keyword-index.md).
 const WINDOW_ROWS: u32 = if cfg!(test) { 1 << 12 } else { 1 << 14 };
 
-/// Windows whose bounds are computed together. Good rows are found soonest when all windows of a segment are ordered by
-/// them.
+/// Windows of a batch, whose bounds are computed together.
+// 1,024 windows are 2^24 rows, the most that a segment has: all its windows are ordered by their
+// bounds, so good rows are found soonest.
 const BATCH_WINDOWS: u32 = if cfg!(test) { 128 } else { 1024 };
 
 /// One of this many windows of a batch, those with the greatest bounds, is searched before the
 /// others. The others ascend, so that a block is decoded once for all the windows it reaches.
+// Ordering all windows by bounds would decode a block again for each window that it reaches.
+// Descending order of all windows gained nothing (docs/decisions/07-keyword-index.md).
 const PROMISING: usize = 8;
 
 /// A window of which at most one row in this many may answer is searched row by row.
+// Below it most sums of a window would be of rows that cannot answer. Only the speed depends on it.
 const SPARSE: u32 = 16;
 
 /// Seeking a row costs about as much as reading this many postings in order.
+// Lower than in `deletes`: rows of a window are near each other, so most seeks stay in the loaded
+// block. Other costs gained nothing (docs/decisions/07-keyword-index.md).
 const SEEK_COST: u64 = 8;
 
 /// The best rows so far.
@@ -57,6 +62,7 @@ struct TopRows {
 }
 
 fn key(row: u32, units: i32) -> u64 {
+    // The complement makes the lower row the better one at equal scores, with one comparison.
     u64::from(units as u32) << 32 | u64::from(!row)
 }
 
@@ -134,6 +140,7 @@ pub(crate) fn top_k(
     };
     for term in &mut terms {
         let reached = term.reached(k, allowed)?;
+        // A score that `k` rows are known to reach prunes from the first window on.
         search.best.floor = search.best.floor.max(reached - 1);
     }
     let mut start = 0;
@@ -238,6 +245,7 @@ impl Search<'_> {
         bounds: i32,
     ) -> Result<()> {
         let rows = self.allowed_rows(start, end);
+        // The order may differ between windows; sums of whole numbers do not depend on it.
         terms.sort_unstable_by_key(|term| term.bound);
         let mut rest_bound = 0;
         let mut split = 0;

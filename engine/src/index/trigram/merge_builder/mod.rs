@@ -14,7 +14,7 @@ use crate::index::trigram::record::LEAST_TEXT_BYTES;
 use crate::index::trigram::trigrams::Trigram;
 use crate::index::trigram::writer::Writer;
 
-/// Stands for a unit that did not stay whole.
+/// Marks a unit that did not stay whole. Above every valid unit.
 const BROKEN: u32 = u32::MAX;
 
 /// Builds the trigram index of a segment from rows of others, or from new ones.
@@ -185,6 +185,7 @@ impl<'a> MergeBuilder<'a> {
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Option<[ColumnRecord; 3]>> {
         self.break_run();
+        // The same rule as for a new segment, so a merge and a fresh index give the same columns.
         if self.builder.text_bytes() < LEAST_TEXT_BYTES {
             return Ok(None);
         }
@@ -221,6 +222,7 @@ impl<'a> MergeBuilder<'a> {
             units.dedup();
             writer.push(sink, least, &units)?;
             count = count.wrapping_add(1);
+            // Some hundred lists take less than a millisecond, so a cancelled run stops soon.
             if count.is_multiple_of(256) {
                 check()?;
             }

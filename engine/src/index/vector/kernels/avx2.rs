@@ -21,6 +21,7 @@ pub(super) const KERNELS: Kernels = Kernels {
 };
 
 /// Bytes of a register.
+// Widths of rows are multiples of 64 (`stride`), so two registers at a time leave no remainder.
 const WIDE: usize = 32;
 
 /// Bytes of a line of a cache.
@@ -49,6 +50,8 @@ fn add_signed(sum: __m256i, row: __m256i, query: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn add_unsigned(sum: __m256i, row: __m256i, query: __m256i) -> __m256i {
+    // The instruction takes an unsigned and a signed operand: the sign of the row moves to the
+    // query before.
     let pairs = _mm256_maddubs_epi16(row, query);
     _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))
 }
@@ -70,6 +73,7 @@ fn total(sum: __m256i) -> i32 {
 unsafe fn i8_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
     let width = query.row.len();
     for (row, product) in rows.chunks_exact(width).zip(products) {
+        // Two sums: each addition would otherwise wait for the one before.
         let (mut even, mut odd) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         for at in (0..width).step_by(2 * WIDE) {
             // SAFETY: row and query have `width` bytes, a multiple of 64.
@@ -100,12 +104,15 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
                 odd = add_unsigned(odd, second, load(q.add(WIDE)));
             }
         }
+        // A nibble `n` stands for `2 n - 15` half steps; the constant part is taken out of the
+        // loop.
         *product = 2 * total(_mm256_add_epi32(even, odd)) - I4_OFFSET * query.sum;
     }
 }
 
 #[target_feature(enable = "avx2")]
 unsafe fn i8_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
+    // Eight sums, two loads of the queries and one of a row fit the sixteen registers of AVX2.
     const ROWS: usize = 4;
     let width = lanes.width();
     let pieces = rows.chunks_exact(ROWS * width);
@@ -208,6 +215,8 @@ unsafe fn codes(
     threshold: u16,
     sums: &mut [u16; BLOCK_ROWS],
 ) -> u64 {
+    // Sixteen table entries of a byte are looked up by a shuffle, 32 at a time (Andre, Kermarrec
+    // and Le Scouarnec 2015).
     let low = _mm256_set1_epi8(15);
     let zero = _mm256_setzero_si256();
     // Sums of 16 bits of rows 0..32 and 32..64: as they come, two rows in one number, and the
@@ -234,6 +243,8 @@ unsafe fn codes(
             bytes[1] = _mm256_add_epi8(bytes[1], _mm256_shuffle_epi8(table, second));
         }
         for half in 0..2 {
+            // Bytes are added as 16-bit numbers: the odd byte is the upper half, and is subtracted
+            // at the end. Four groups of at most 63 each keep a byte below 256.
             both[half] = _mm256_add_epi16(both[half], bytes[half]);
             odd[half] = _mm256_add_epi16(odd[half], _mm256_srli_epi16::<8>(bytes[half]));
         }
@@ -248,8 +259,11 @@ unsafe fn codes(
             _mm256_permute2x128_si256::<0x20>(first, second),
             _mm256_permute2x128_si256::<0x31>(first, second),
         ];
+        // AVX2 has no unsigned comparison: a number is at least `least` where the larger of both is
+        // the number.
         let reached = rows.map(|rows| _mm256_cmpeq_epi16(_mm256_max_epu16(rows, least), rows));
         let packed = _mm256_packs_epi16(reached[0], reached[1]);
+        // The pack works within halves of a register, so its quarters come out of order.
         let ordered = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
         bits |= u64::from(_mm256_movemask_epi8(ordered).cast_unsigned()) << (32 * half);
         // SAFETY: each half is 32 numbers, two registers.

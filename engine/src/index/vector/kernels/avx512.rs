@@ -41,6 +41,7 @@ const AHEAD_BYTES: usize = 4096;
 /// How many bytes ahead of `rows` to prefetch: 0 for few rows, which were gathered and have no
 /// successors.
 fn ahead(rows: &[u8]) -> usize {
+    // A call on gathered rows has up to sixteen of them, whose successors are not read.
     if rows.len() > AHEAD_BYTES {
         AHEAD_BYTES
     } else {
@@ -83,6 +84,7 @@ fn totals(sums: [__m512i; 4]) -> [i32; 4] {
 // the product, which is known.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn i8_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
+    // One load of the query serves four rows, and `totals` adds four registers at once.
     const ROWS: usize = 4;
     let width = query.row.len();
     let offset = _mm512_set1_epi8(i8::MIN);
@@ -183,6 +185,7 @@ unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
 // each, and no processor guesses what they will read next.
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn i8_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
+    // Eight independent sums hide the latency of the product instruction.
     const ROWS: usize = 8;
     let width = lanes.width();
     let (ones, offset) = (_mm512_set1_epi8(1), _mm512_set1_epi8(i8::MIN));
@@ -192,7 +195,8 @@ unsafe fn i8_lanes(lanes: &Lanes, rows: &[u8], products: &mut [[i32; LANES]]) {
     while !products.is_empty() {
         let (these, after) = products.split_at_mut(ROWS.min(products.len()));
         let (bytes, rest) = rows.split_at(these.len() * width);
-        // Rows that are not there repeat the last one; their sums are not stored.
+        // Rows that are not there repeat the last one; their sums are not stored. Not below 0: the
+        // loop ends when there are no products left.
         let last = these.len() - 1;
         let starts: [usize; ROWS] = std::array::from_fn(|row| row.min(last) * width);
         let mut of_rows = [_mm512_setzero_si512(); ROWS];

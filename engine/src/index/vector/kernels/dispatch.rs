@@ -22,11 +22,14 @@ type ScaleKernel =
 /// Products of rows with sixteen centroids of that number: the best so far of each row.
 type BestKernel = unsafe fn(&[[i32; LANES]], &[i32; LANES], i32, &mut [Best]);
 
-/// How many bytes ahead blocks that lie back to back are asked for. Hardware prefetchers stop at the end of each page
-/// of 4096 bytes.
+/// Prefetch distance in a scan of adjacent blocks, in bytes.
+// Hardware prefetchers stop at the end of each page of 4,096 bytes, so the request has to reach the
+// next page.
 const AHEAD_BYTES: usize = 4096;
 
-/// Rows of which the products with sixteen centroids are kept until they are compared.
+/// Rows whose products with sixteen centroids are computed before they are compared.
+// 8 * 16 products are 512 bytes, which stay in the first-level cache; the AVX-512 kernel takes
+// eight rows at a time.
 const ROWS_AT_ONCE: usize = 8;
 
 /// The kernels of one instruction set. `detect` hands them out after it checked the processor, and
@@ -103,6 +106,7 @@ impl Kernels {
         threshold: u16,
         sums: &mut [u16; BLOCK_ROWS],
     ) -> u64 {
+        // The safety of the kernels depends on this check alone: lengths come from the file.
         if tables.len() != block.len() || !tables.len().is_multiple_of(GROUP_BYTES * GROUPS_AT_ONCE)
         {
             return 0;
@@ -167,6 +171,8 @@ fn fitting<'a, T>(
     rows: &'a [u8],
     products: &'a mut [T],
 ) -> Option<(&'a [u8], &'a mut [T])> {
+    // Kernels step through a row by 64 bytes without a remainder; another width would read beyond
+    // it.
     if width == 0 || !width.is_multiple_of(64) {
         return None;
     }

@@ -2,21 +2,27 @@
 //! bits.
 
 /// Queries that are multiplied with a row at the same time.
+// Sixteen i32 sums are one AVX-512 register. The number of centroids in a file is a multiple of it.
 pub const LANES: usize = 16;
 
 /// Rows of a block of sign bits.
+// Part of the format. One bit a row makes a u64, and 64 rows of one group are one or two registers.
 pub const BLOCK_ROWS: usize = 64;
 
 /// Dimensions that share one table of 16 sums.
+// Four sign bits select one of 16 sums, which is the size of a shuffle's table.
 pub const GROUP_DIMS: usize = 4;
 
 /// Bytes of a group of dimensions in a block of sign bits: 64 rows, 4 bits each.
 pub const GROUP_BYTES: usize = BLOCK_ROWS * GROUP_DIMS / 8;
 
 /// The largest number in a table: the sum of four fits an unsigned byte.
+// 4 * 63 = 252. A larger limit would be more exact, but sums would have to be widened after fewer
+// groups.
 pub const TABLE_LIMIT: u8 = 63;
 
 /// Groups whose sums are widened together; blocks and tables have a multiple of this many groups.
+// Two groups fill an AVX-512 register, and four registers are added before they are widened.
 pub const GROUPS_AT_ONCE: usize = 8;
 
 /// One query.
@@ -89,6 +95,7 @@ pub struct Best {
 impl Best {
     /// Before the first centroid.
     pub const NONE: Best = Best {
+        // Below every score of a real centroid.
         score: [i32::MIN; LANES],
         group: [0; LANES],
     };

@@ -98,7 +98,10 @@ impl Candidates {
             near: last,
             least: 0,
             counts: vec![0; most + 1],
+            // Bounded: `wanted` follows from the caller's `k`.
             rows: Vec::with_capacity(4 * wanted.min(1 << 16)),
+            // Rarely enough that trimming costs little, and often enough that the rows stay in the
+            // cache.
             trim_at: wanted.saturating_mul(4),
         }
     }
@@ -137,6 +140,8 @@ impl Candidates {
         }
         for bit in ones(rows) {
             let sum = sums.get(bit as usize).copied().unwrap_or_default();
+            // Estimates can exceed the range that the counts have room for; these rows are best in
+            // any case.
             let highest = self.counts.len() - 1;
             if let Some(count) = self.counts.get_mut(usize::from(sum).min(highest)) {
                 *count += 1;

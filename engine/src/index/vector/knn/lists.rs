@@ -25,12 +25,16 @@ pub(super) struct Found {
     pub(super) is_starved: bool,
 }
 
-/// How many times as many rows as candidates a search reads at least, of all segments: the lists of a few thousand rows
-/// tell little of where the nearest are.
+/// Least number of rows that a search reads in all segments together, as a multiple of the candidates.
+// The threshold of the near rows is only known after enough rows: the lists of a few thousand rows
+// say little about where the nearest ones are. Reading eight times the candidates costs
+// microseconds.
 const LEAST_ROWS: u64 = 8;
 
-/// How many times as many rows are read before a query counts as starved as hold enough candidates where those
-/// that may answer lie anywhere.
+/// A query is starved when it has read this many times the rows that would hold enough candidates if the allowed rows
+/// were spread evenly.
+// Below 4 a query whose allowed rows are merely uneven would be answered by a full scan; above it a
+// starved query reads more lists for nothing.
 const STARVED: u64 = 4;
 
 /// The candidates of each query: the best `wanted` of the lists that may hold one of the `near` nearest, `k` at least
@@ -61,7 +65,7 @@ pub(super) fn find_candidates(
         }
     }
     let expected = (wanted as u64).saturating_mul(all_rows) / allowed_rows.max(1);
-    // Whoever reads all lists finds all candidates.
+    // A search of all lists finds all candidates, so it is never starved.
     let most = if effort.is_whole() {
         u64::MAX
     } else {

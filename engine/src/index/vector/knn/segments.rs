@@ -54,6 +54,7 @@ impl<'s> Segments<'s> {
         let codec = segments.first().map_or(0, |segment| segment.reader.codec());
         let mut filters = Vec::with_capacity(segments.len());
         for segment in segments {
+            // Keys of two codecs are in different units and could not be compared.
             if segment.reader.codec() != codec {
                 return Err(Error::damaged("segments of one file differ in codec"));
             }

@@ -22,6 +22,7 @@ impl TopK {
     pub fn new(k: usize, floor: i64) -> TopK {
         TopK {
             k,
+            // Bounded, because `k` comes from the caller.
             kept: Vec::with_capacity(2 * k.min(1 << 16)),
             threshold: floor,
         }
@@ -39,6 +40,8 @@ impl TopK {
             return;
         }
         self.kept.push((key, row));
+        // Selecting the best half of 2 k rows costs O(k) for each k rows: constant time a row,
+        // where a heap takes log k.
         if self.kept.len() >= 2 * self.k {
             self.shrink();
         }

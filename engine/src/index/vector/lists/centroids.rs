@@ -5,8 +5,9 @@ use std::thread;
 use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::{Best, LANES, Lanes, OneQuery};
 
-/// Rows that are compared with all centroids before the next: 64 rows of 256 bytes and what is
-/// best of them stay in the first cache.
+/// Rows that are compared with all centroids before the next rows are.
+// 64 rows of 256 bytes and their best scores stay in the first-level cache while the centroids
+// stream through.
 const ROWS_AT_ONCE: usize = 64;
 
 /// Centroids of signed bytes, a multiple of sixteen of them.
@@ -24,6 +25,7 @@ impl Centroids {
     /// Of `width` bytes each; those beyond a multiple of sixteen are left out.
     pub fn new(width: usize, mut bytes: Vec<i8>) -> Centroids {
         let group_bytes = width.max(1) * LANES;
+        // Kernels read sixteen centroids at a time.
         bytes.truncate(bytes.len() / group_bytes * group_bytes);
         let groups = bytes.chunks_exact(group_bytes).map(|group| {
             let queries: Vec<OneQuery<'_>> = group

@@ -10,10 +10,11 @@ use super::reader::ListsReader;
 use crate::index::vector::kernels::layout::BLOCK_ROWS;
 use crate::index::vector::record::stride;
 
-/// Rows whose nearest centroid is looked for in one go.
+/// Rows of one assignment step.
+// Bounds the memory of the check: 8,192 rows of 192 bytes are 1.6 MB.
 const PIECE_ROWS: usize = 1 << 13;
 
-/// The list of a row that is in none.
+/// Marks a row that is in no list. Above every valid list.
 const NO_LIST: u32 = u32::MAX;
 
 /// Checks rows and sign bits, and inverted lists where there are some.

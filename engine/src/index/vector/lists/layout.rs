@@ -18,10 +18,13 @@ pub const LIST_BYTES: u32 = 12;
 pub const NO_ROW: u32 = u32::MAX;
 
 /// Most centroids of a segment.
+// `4 sqrt(rows)` reaches it at 2^28 rows, and a segment has at most 2^24. A lying file cannot make
+// a reader allocate more.
 pub const CENTROIDS_LIMIT: u32 = 1 << 16;
 
 /// Bytes of a block of 64 rows of a list: their signs, their factors, their numbers.
 pub fn list_block_bytes(dim: u32) -> u32 {
+    // A factor of one byte and a row number of four.
     sign_bits::block_bytes(dim) + BLOCK_ROWS as u32 * 5
 }
 

@@ -12,20 +12,27 @@ use crate::index::vector::kernels::layout::{Estimate, LANES, Lanes};
 use crate::index::vector::query::Query;
 use crate::index::vector::record::CODEC_I8;
 
-/// Estimates are numbers below this.
+/// Number of levels of an estimate.
+// A count for each level is kept, 32 KiB for 8,192 levels: about the size of a first-level cache.
+// The levels cover the range of all lists of a search, so fewer would make more rows tie.
 pub const LEVELS: u16 = 1 << 13;
 
-/// All lists are read from that many standard deviations on.
+/// Reach from which on all lists are read, in standard deviations.
 pub const WHOLE_REACH: f32 = 12.0;
 
-/// Lists beyond this many of the best are sorted only when they are read.
+/// Lists that are sorted before the first one is read.
+// A search reads a few hundred lists of thousands. Sorting all of them would take longer than
+// reading.
 const SORTED_AT_FIRST: usize = 256;
 
-/// A list of smaller radius than one in so many of the mean radius is taken to have that: where most of its rows are
-/// copies of one text, the radius tells nothing of the others.
+/// The radius of a list counts as at least the mean radius divided by this.
+// A list that is mostly copies of one text has a tiny radius, which says nothing about its other
+// rows.
 const LEAST_RADIUS_SHARE: u32 = 2;
 
-/// Standard deviations around the centroids between which estimates tell rows apart.
+/// Range of the estimates around the centroids, in standard deviations below and above.
+// Rows far below a centroid are never candidates and may share a level; those above must be told
+// apart up to [`WHOLE_REACH`].
 const ESTIMATED: (f32, f32) = (4.0, 12.0);
 
 /// A list that may be read.
@@ -223,6 +230,8 @@ impl EstimateScale {
         // its bias, in units of the tables; a factor is in quarters.
         let unit = 2.0 / FACTOR_STEPS as f32 * query.table_unit();
         let (mut step, mut shift) = (unit, 0);
+        // The kernel shifts right by whole bits, so steps are powers of two of the unit of the
+        // tables.
         while shift < 24 && (most - least) / step >= f32::from(LEVELS - 1) {
             (step, shift) = (step * 2.0, shift + 1);
         }

@@ -6,7 +6,8 @@
 //! the built-in model: recall@10 of 400 candidates is .983 with it and .980 without, and .960 by the
 //! signs of the rows themselves).
 
-/// A factor is stored in quarters of a step of the signed bytes.
+/// Steps of a stored factor in one step of the signed bytes.
+// A byte then holds factors up to 63.75 steps; larger ones are cut.
 pub const FACTOR_STEPS: u32 = 4;
 
 /// What is kept of a residual.

@@ -21,10 +21,14 @@ use crate::index::vector::kernels::detect::kernels;
 use crate::index::vector::kernels::layout::{BLOCK_ROWS, Estimate};
 use crate::index::vector::query::Query;
 
-/// So many lists are brought into memory while as many before them are read.
+/// Prefetch distance, in lists.
+// For files that are not in memory: requests for 32 lists keep a disk busy while as many others are
+// read.
 const LISTS_AHEAD: usize = 32;
 
-/// So many blocks before one is read, it is asked for: lists lie anywhere, so that no processor guesses the next one.
+/// Prefetch distance, in blocks.
+// Lists lie anywhere in the column, so the hardware cannot predict the next one. Four blocks take
+// longer to read than memory takes to answer.
 const BLOCKS_AHEAD: usize = 4;
 
 /// Takes the rows of lists that reach a threshold.

@@ -11,7 +11,8 @@ use crate::container::column::{
     ColumnId, ColumnRecord, ColumnWriter, ExtentSink, MAX_ORDER, SCATTERED_ORDER,
 };
 
-/// Rows that are assigned in one go.
+/// Rows that are assigned in one step.
+// 32,768 rows of 192 bytes are 6 MB: enough to share among threads, and small beside the index.
 const PIECE_ROWS: usize = 1 << 15;
 
 /// Writes centroids and lists of the rows that have a vector, into columns whose numbers are larger by `base`: those

@@ -30,6 +30,9 @@ pub struct QueryTerm {
 }
 
 /// Words of at most this weight are not content: `how`, `which`, `the class`.
+// Weights are at most 1 and come from the lengths of the rows of the embedding model
+// (docs/decisions/10-static-model.md). With a larger bound more words of a question count as
+// filler, with a smaller one `which` and `class` count as content.
 const CONTENT_WEIGHT: f32 = 0.5;
 
 impl QueryTerm {
@@ -157,10 +160,12 @@ impl<'a> Query<'a> {
             .iter()
             .enumerate()
             .filter_map(|(at, term)| Some((at, single_character(&term.term)?)))
+            // Further ones still count as terms where they stand alone.
             .take(CHARACTERS_LIMIT)
             .collect();
         let mut found = Vec::with_capacity(segments.len());
         for QuerySegment { reader, deleted } in segments {
+            // An empty bitmap would make every term count its deleted postings.
             let deleted = deleted.filter(|deleted| !deleted.is_empty());
             let deleted = deleted
                 .map(|deleted| DeletedRows::new(deleted, reader))
@@ -200,6 +205,7 @@ impl<'a> Query<'a> {
         Ok(Query {
             terms,
             segments: found,
+            // In f64, so that the sum of many terms is not rounded before the units are chosen.
             units: Units::for_scores_up_to(idf_sum),
             mean_length: statistics.mean_length(),
             idf_sum: idf_sum as f32,
@@ -234,6 +240,7 @@ impl<'a> Query<'a> {
         floor: f32,
     ) -> Result<Vec<ScoredRow>> {
         let segment = self.segment(segment)?;
+        // A row must have at least one term.
         let least = self.units.at_least(floor).max(1);
         let rows = segment.reader.rows();
         let allowed = allowed(rows, filter, segment.deleted.as_ref())?;

@@ -9,7 +9,8 @@ use crate::index::keyword::analysis::script_class::CharClass;
 use crate::index::keyword::analysis::segmenter::{IdentifierParts, Segmenter};
 use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 
-/// The cache of a [`PhraseMatcher`] is cleared when it uses more bytes than this.
+/// Memory limit of the cache of a [`PhraseMatcher`], in bytes. It is cleared above it.
+// Half of an analyser's: a matcher lives for one request.
 const MEMORY_LIMIT_BYTES: usize = 4 << 20;
 
 /// The elements of the phrase that a word of a text equals, one bit each.
@@ -134,6 +135,7 @@ impl PhraseMatcher {
     /// [`PhraseMatcher::crosses`] is false for every first text.
     pub fn may_end_in(&mut self, text: &str) -> bool {
         let mut state = State {
+            // Every proper beginning of the phrase may have ended before; the whole phrase did not.
             ends: !self.last,
             character_end: Some(0),
         };
@@ -168,6 +170,7 @@ impl PhraseMatcher {
         let mut found = false;
         let mut words = Segmenter::new(text);
         while let Some(word) = words.next() {
+            // No beginning is left that could go on.
             if reading == Reading::Onward && state.ends == 0 {
                 return false;
             }
