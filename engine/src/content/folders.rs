@@ -11,7 +11,10 @@ use crate::paging::{Budget, PageOptions, Paged, fill, skip};
 use crate::resolve;
 use crate::store::skipped;
 
-/// Bytes that the numbers and field names of an entry or document count as in a token budget.
+/// Bytes that an entry or document counts in a token budget beside its texts.
+// Estimates of the JSON around the texts: numbers, quotes and field names. A budget in tokens is
+// approximate anyway; too small a number makes answers exceed it, too large a one makes pages
+// short.
 const ENTRY_OVERHEAD_BYTES: u64 = 120;
 
 /// Bytes that the number and field names of one path of [`Folders`] count as.

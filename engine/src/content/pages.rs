@@ -18,6 +18,7 @@ use crate::paging::{
 use crate::store::documents::DocumentRecord;
 
 /// Most bytes of a page of several chunks, of a document without pages of its own.
+// 800 tokens are about a page of print, and some chunks.
 const PAGE_BYTES: u64 = 800 * TOKEN_BYTES;
 
 /// A page of a document: one of its own, or neighbouring chunks of about 800 tokens together; or where it alone

@@ -14,6 +14,8 @@ use crate::paging::{Budget, Cursor, CursorScope, PageOptions, line_cut, tokens};
 use crate::store::documents::DocumentRecord;
 
 /// Most bytes of a text that [`Kb::text`](crate::Kb::text) returns as one string.
+// Extracted text of a document has at most 64 MiB (docs/limits.md). A file that was made by another
+// program may claim up to 4 GiB, which a caller would get in one allocation.
 pub const WHOLE_TEXT_LIMIT_BYTES: u64 = 256 << 20;
 
 /// Text of a document or of some of its lines.

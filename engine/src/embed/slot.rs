@@ -5,10 +5,13 @@
 //! the piece is inside a word (1), and 22 bits of the hash. The upper 28 bits are compared at once,
 //! and the bytes of the piece only if they agree. A slot of zeros is empty. Linear probing.
 
-/// Slots in the table: a little under twice the number of tokens.
+/// Slots of the hash table.
+// 49,513 tokens fill 55 % of them, so probe sequences are short. The table is part of the model
+// file, and a fuller one would be smaller and slower.
 pub(crate) const COUNT: usize = 90_000;
 
-/// No piece of the vocabulary is longer.
+/// Length of the longest piece of the vocabulary, in bytes.
+// The search for the longest piece of a word starts there, so no longer prefix is hashed.
 pub(crate) const LONGEST_PIECE_BYTES: usize = 23;
 
 /// The position of a piece in its word.

@@ -11,6 +11,8 @@ use unicode_normalization::char::decompose_canonical;
 use super::slot::{self, Position};
 
 /// Longer words have no tokens.
+// Longer words are data, and splitting takes time with the square of the length. BERT's tokenizer
+// has 100.
 const LONGEST_WORD_CHARS: usize = 64;
 const LONGEST_WORD_BYTES: usize = LONGEST_WORD_CHARS * 4;
 

@@ -23,6 +23,8 @@ use crate::search::{
 use crate::search::{RegexRequest, RegexResponse};
 
 /// Most files that one request may search.
+// Each file costs a map, its segments and a part of every search. The limit keeps one request of a
+// client bounded.
 pub const FILES_LIMIT: usize = 64;
 
 /// An open .kb for reading. `Send` and `Sync`: any number of threads may share one. Each call reads one commit, and the

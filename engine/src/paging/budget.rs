@@ -177,8 +177,9 @@ impl TextPosition {
     }
 }
 
-/// A first text of up to so many bytes is returned whole, whatever the budget: a page, slide or chunk is read as one,
-/// and the numbers of those that follow are greater. As many as the largest answer that agents take, 20 000 tokens.
+/// Longest first text, in bytes, that is returned whole whatever the budget is.
+// A page, slide or chunk is read as one piece, and a cursor cannot point into it. 80,000 bytes are
+// 20,000 tokens, the largest answer that agents take.
 const WHOLE_TEXT_BYTES: usize = 80_000;
 
 /// What [`fill_texts`] reads and changes of an item.

@@ -18,6 +18,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use kb_types::error::{Error, Result};
 
 /// Version of the wire form; 1 was base64url over JSON.
+// A client may hold a cursor from before an update of the server: another version is refused with a
+// clear error.
 const VERSION: u8 = 2;
 
 /// Bytes before the offset.

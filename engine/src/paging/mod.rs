@@ -18,6 +18,8 @@ pub use paged::Paged;
 pub(crate) use scope::CursorScope;
 
 /// Bytes of UTF-8 that count as one token.
+// A rule of thumb for English and code. No tokenizer is used: each model has another one, and a
+// budget is approximate.
 pub const TOKEN_BYTES: u64 = 4;
 
 /// Most bytes of text that one call returns, whatever its budget: texts are compressed, and a hostile

@@ -5,6 +5,7 @@ use kb_types::error::{Error, Result};
 use crate::paging::cursor::Cursor;
 
 /// Most tokens that a call may be limited to.
+// Above the context of today's models. It keeps products of tokens and bytes far from overflow.
 pub const TOKENS_LIMIT: u32 = 1_000_000;
 
 /// How much of a result to return at once, and where to continue. The default is everything, from

@@ -21,26 +21,30 @@ struct Layout {
     block_target_bytes: usize,
 }
 
-/// By ascending size. The text of 141.7 MB of source code and manuals takes .212 of itself with the
-/// third layout instead of .234 with the first when sealed, and .263 instead of .262 when just indexed,
-/// with half as much to decode for a hit. With the last a hit decodes a quarter less again; a file of
-/// 100 MB is 1 % larger when just indexed, and no larger when sealed. The second is for a single repository: 4.7 MB
-/// of Python and its manual take .286 of themselves instead of .288, and a hybrid search, which reads 20 texts,
-/// .62 ms instead of .75.
+/// Layouts by ascending size of the text.
+// Measured in docs/decisions/05-text-blocks.md. The second layout is for a single repository: 4.7
+// MB of Python and its manual take 0.286 of themselves instead of 0.288, and a hybrid search, which
+// reads 20 texts, takes 0.62 ms instead of 0.75 ms. The third: 141.7 MB of source code and manuals
+// take 0.212 of themselves instead of 0.234 with the first when sealed, 0.263 instead of 0.262 when
+// just indexed, with half as much to decode for a hit. With the fourth a hit decodes a quarter less
+// again; a file of 100 MB is 1 % larger when just indexed, and no larger when sealed.
 const LAYOUTS: [Layout; 4] = [
     Layout {
         from_bytes: 0,
         dictionary_bytes: 0,
+        // Without a dictionary smaller blocks find less to refer to.
         block_target_bytes: 16 << 10,
     },
     Layout {
         from_bytes: 2 << 20,
+        // A dictionary is stored once for each segment, so it must stay small beside 2 MB of text.
         dictionary_bytes: 48 << 10,
         block_target_bytes: 6 << 10,
     },
     Layout {
         from_bytes: 8 << 20,
         dictionary_bytes: 112 << 10,
+        // Blocks of 4 to 5 KB would take 1.9 to 4.4 % more for little gain.
         block_target_bytes: 8 << 10,
     },
     Layout {
@@ -117,10 +121,14 @@ impl Compression {
     }
 }
 
-/// Bytes of each piece of a sample.
+/// Bytes of one piece of a sample.
+// Longer than a run that repeats, and short enough that 256 pieces from all over the text make up a
+// sample.
 const SAMPLE_PIECE_BYTES: usize = 8 << 10;
 
-/// Closed blocks that each thread compresses before they are written.
+/// Blocks that each thread compresses in one round.
+// A round starts threads, which costs more than one block. 16 blocks of 8 KB bound the memory to
+// 128 KB a thread.
 const BLOCKS_PER_THREAD: usize = 16;
 
 /// Writes the text of a segment.
@@ -210,6 +218,7 @@ impl BlockWriter {
         let level = self.compression.level();
         let compressors = (0..self.compression.threads()).map(|_| {
             let mut compressor = zstd::bulk::Compressor::with_dictionary(level, &dictionary)?;
+            // zstd's checksum lets other tools verify a frame; the extent has one of its own.
             compressor.include_checksum(true)?;
             Ok(compressor)
         });
@@ -329,6 +338,7 @@ impl BlockWriter {
                 let position = self.text.push(sink, &frame)?;
                 let mut row = Vec::with_capacity(ROW_BYTES as usize);
                 row.extend_from_slice(&position.to_le_bytes());
+                // The last four bytes are unused and keep rows at multiples of 8.
                 for number in [frame.len() as u32, text.len() as u32, *first_row, 0] {
                     row.extend_from_slice(&number.to_le_bytes());
                 }
@@ -363,6 +373,7 @@ impl BlockWriter {
 /// Pieces of a text from all over it, [`dictionary::SAMPLE_BYTES`] in all.
 fn sample(text: &[u8]) -> Vec<u8> {
     let pieces = text.chunks(SAMPLE_PIECE_BYTES);
+    // From all over the text: a dictionary of its beginning would know one project of many.
     let every = text.len().div_ceil(dictionary::SAMPLE_BYTES).max(1);
     pieces.step_by(every).flatten().copied().collect()
 }

@@ -12,13 +12,18 @@ use crate::store::chunks::ChunkReader;
 use crate::store::decoder::PooledDecoder;
 
 /// Most text bytes of a block, and so of a chunk.
+// The largest item of a column is 1 MiB, so a compressed frame is bounded anyway. This bounds what
+// a frame of a hostile file can expand to.
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
 
-/// Text bytes of a block before its last chunk stay below this: what a reader decodes for one chunk is
-/// bounded by this and the longest chunk of the file.
+/// Upper bound of the text bytes of a block before its last chunk.
+// A reader decodes a whole block for one chunk. The writer closes blocks at 6 to 16 KB; this leaves
+// room for other writers and bounds the work together with the longest chunk of the file.
 pub const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
 
 /// Most chunks of a block.
+// A walk over the rows of a block adds up their lengths. Empty chunks of a hostile file could
+// otherwise make a block of 2^24 rows.
 pub(super) const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
 
 /// Bytes of a row of column `blocks`.
@@ -279,17 +284,20 @@ impl<'a> BlockReader<'a> {
         if self.last == Some(number) {
             return Ok(());
         }
+        // Before memory is taken: a row of the file claims the length.
         if block.text_bytes > self.chunk_limit_bytes + BLOCK_FILL_LIMIT_BYTES {
             return Err(Error::damaged(format!(
                 "block {number} claims too much text"
             )));
         }
         let frame = self.text.bytes(block.position, block.frame_bytes)?;
+        // A failed decode leaves other bytes in the buffer.
         self.last = None;
         let text = self
             .decoder
             .decode(frame, block.text_bytes)
             .map_err(|error| Error::damaged(format!("block {number}: {error}")))?;
+        // Offsets of chunks are sums of lengths, so a shorter text would shift all that follow.
         if text.len() != block.text_bytes {
             return Err(Error::damaged(format!("block {number} has another length")));
         }

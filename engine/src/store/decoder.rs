@@ -10,15 +10,18 @@ use zstd::zstd_safe::{DCtx, get_error_name};
 use crate::container::column::ColumnView;
 use crate::store::dictionary;
 
-/// Memory for more text than that is given back when a decoder is kept.
+/// Most memory for text that an idle decoder keeps, in bytes.
+// Blocks have 6 to 16 KB; only a block with a very long chunk needs more, once.
 const MAX_KEPT_TEXT_BYTES: usize = 256 << 10;
 
 /// Idle decoders kept for a segment; further ones are dropped after use.
+// Each has a copy of the dictionary, up to 1 MiB. More than four requests that read one segment at
+// the same moment are rare, and a further decoder costs one copy.
 const MAX_IDLE_DECODERS: usize = 4;
 
 thread_local! {
-    /// Its 160 KB come from the system each time one is made and go back with it, so a thread that
-    /// reads keeps one.
+    /// zstd's decompression context of this thread. It has 160 KB, which the system would have to provide again for
+    /// each new one.
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
@@ -105,10 +108,13 @@ impl Decoder {
         frame: &[u8],
         limit_bytes: usize,
     ) -> std::result::Result<&[u8], &'static str> {
+        // Until the decode succeeds there is no text.
         self.text_bytes = 0;
         let end = self.dictionary_bytes + limit_bytes;
         if self.memory.len() < end {
             let missing = end - self.memory.len();
+            // Not doubled: the limit comes from a row of the file, and rows of one segment are of
+            // similar length.
             self.memory.reserve_exact(missing);
             self.memory.resize(end, 0);
         }

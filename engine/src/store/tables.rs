@@ -94,5 +94,7 @@ pub fn vector_column_of(column: ColumnId) -> (u16, ColumnId) {
     (number, ColumnId(column.0 % VECTOR_COLUMN_STEP))
 }
 
-/// From one column of vectors to the next.
+/// Distance of the column numbers of two columns of vectors.
+// 256 numbers for each column of vectors leave room for the columns of an index (docs:
+// format-spec/registry.md). 126 columns then fit 15 bits.
 const VECTOR_COLUMN_STEP: u16 = 256;

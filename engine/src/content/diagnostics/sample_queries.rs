@@ -7,6 +7,7 @@ use crate::container::Snapshot;
 use crate::store::outline::SectionPath;
 
 /// Most words of a query.
+// About the length of a typed query.
 const WORDS: usize = 6;
 
 /// See [`crate::Kb::sample_queries`].

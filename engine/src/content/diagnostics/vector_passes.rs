@@ -10,6 +10,7 @@ use crate::index::vector::query::Query;
 use crate::index::vector::{KnnSegment, Scan, knn};
 
 /// Neighbours that a scan keeps.
+// Recall is given at ten everywhere in docs and benchmarks.
 const NEIGHBOURS: usize = 10;
 
 /// What one pass over the vector rows read.

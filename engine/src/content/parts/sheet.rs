@@ -21,6 +21,7 @@ const ROW_OVERHEAD_BYTES: u64 = 8;
 const CELL_OVERHEAD_BYTES: u64 = 4;
 
 /// Names of sheets in an error.
+// A workbook may have hundreds of sheets; an error stays short.
 const SHEETS_SHOWN: usize = 20;
 
 /// A row of a sheet that has cells.

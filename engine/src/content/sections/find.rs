@@ -7,6 +7,8 @@ use crate::content::sections::section::Section;
 use crate::resolve::Nearest;
 
 /// Most sections that an error names.
+// An error is read by a person or a model: five lines show the pattern, and the rest is found by
+// listing the outline.
 const SUGGESTIONS_LIMIT: usize = 5;
 
 /// The place in `all` of the section of a document, by its path and title, that `name` means, by the first of these that some section has:

@@ -19,12 +19,15 @@ use crate::container::column::ColumnView;
 use crate::store::chunks::row::ChunkRow;
 
 /// Rows of a block but the last one, which may have fewer: one bit each in the u64 of a head.
+// One bit a row fits the u64 of a head. Larger blocks would pack as well, but one long number
+// widens all rows of its block.
 pub const BLOCK_ROWS: u32 = 64;
 
 /// Bytes of a head: less than half a byte for each row of a full block.
 pub const HEAD_BYTES: u32 = 28;
 
 /// Bits of a number at most.
+// `bits` reads a word of 64 bits: a number of 32 bits and up to 7 before it.
 const MAX_WIDTH: u8 = 32;
 
 /// What a row is told by: where the one before it ends, if that is of the same document.
@@ -138,6 +141,8 @@ impl Block<'_> {
                 u64::from_le_bytes(word)
             }
         };
+        // A missing word reads as zeros; the length of the block was checked when its bytes were
+        // taken.
         let number = (word >> (at % 8)) & ((1 << width) - 1);
         number as u32
     }
@@ -273,6 +278,7 @@ pub(super) fn pack(
     for (number, row) in rows.iter().enumerate() {
         let is_first = last.is_none_or(|last| last.document != row.document);
         if is_first {
+            // `number` is below 64.
             head.firsts |= 1 << number;
         }
         if is_first || number == 0 {

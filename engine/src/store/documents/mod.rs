@@ -20,7 +20,8 @@ pub use record::DocumentRecord;
 /// The segment of a document without chunks: it is in none. Segments are numbered from 1.
 pub const NO_SEGMENT: u32 = 0;
 
-/// Records in a row that are passed over on the way to the next that is wanted.
+/// Most unwanted records that are read on the way to the next wanted one.
+// A lookup reads a path of the tree, three or four pages. Sixteen records lie in one or two leaves.
 const MAX_SKIPPED_ROWS: usize = 16;
 
 /// The tables, as one commit has them.

@@ -16,11 +16,14 @@ const PARTS_VERSION: u8 = 1;
 const WHAT: &str = "the parts of a document";
 
 /// What a part takes at most beside its texts and runs, in a row and in the memory of a reader.
+// An upper bound, checked by the two assertions below, so that `check_size` encodes only rows near
+// the limit.
 const MAX_PART_OVERHEAD_BYTES: usize = 96;
 const _: () = assert!(size_of::<SheetRecord>() <= MAX_PART_OVERHEAD_BYTES);
 const _: () = assert!(size_of::<SlideRecord>() <= MAX_PART_OVERHEAD_BYTES);
 
 /// What a run of rows takes at most: two varints.
+// A u32 takes at most five bytes as a varint.
 const MAX_RUN_BYTES: usize = 10;
 
 /// The parts of a document as they are stored: one list is filled. [`PartsTable::count`] reads the lengths that

@@ -9,6 +9,7 @@ use wincode::{SchemaRead, SchemaWrite};
 
 use crate::container::codec::{decode_record, encode_record};
 
+// A reader refuses another version. Fields can be appended within one (see `codec`).
 const DOCUMENT_VERSION: u8 = 2;
 
 /// What table `docs` says of a document.
@@ -141,6 +142,8 @@ pub(super) fn encode(record: &DocumentRecord) -> Result<Vec<u8>> {
     let stored = StoredDocument {
         path: &record.path,
         root: record.root,
+        // What equals another field is left out: for most documents that saves the title, a hash of
+        // 32 bytes and a length.
         title: Some(&*record.title).filter(|title| *title != file_name(&record.path)),
         suffix: &record.suffix,
         file_type: &record.file_type,

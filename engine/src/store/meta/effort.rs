@@ -12,10 +12,10 @@ use crate::store::tables;
 
 const EFFORT_VERSION: u8 = 3;
 
-/// Version of a row that says which share of the lists is read.
+/// Version of a row with a share of the lists instead of a reach.
 const SHARED_VERSION: u8 = 2;
 
-/// Version of a row that does not say what of the file was there when it was measured.
+/// Version of a row that does not say which part of the file was measured.
 const COUNTED_VERSION: u8 = 1;
 
 /// Row `effort`.

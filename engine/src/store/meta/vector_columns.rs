@@ -19,20 +19,23 @@ use crate::store::tables;
 const COLUMN_VERSION: u8 = 1;
 /// Version of a column of which it was measured how much searches of its inverted lists are to read.
 const MEASURED_VERSION: u8 = 3;
-/// The same, with an effort that is of no use any more.
+/// Version of a column with an effort of an older kind, which is ignored.
 const SHARED_VERSION: u8 = 2;
 const STATE_VERSION: u8 = 1;
 
-/// The largest number of a column: its columns of a segment are numbered from 256 times that, in 15 bits.
+/// Largest number of a column of vectors.
+// Its columns in a segment are numbered from `256 * number` on. 126 keeps them below 2^15.
 pub const NUMBER_LIMIT: u16 = 126;
 
 /// The number of the built-in column.
 pub const BUILT_IN: u16 = 0;
 
 /// Most characters of a name.
+// A name is typed on a command line and shown in lists.
 pub const NAME_LIMIT_CHARS: usize = 64;
 
-/// Most bytes of what is said about the model.
+/// Most bytes of the description of the model.
+// It is shown by `kb info` and sent to models, which pay for every token.
 pub const MODEL_LIMIT_BYTES: usize = 1000;
 
 /// Row of table `vectors`: a column.

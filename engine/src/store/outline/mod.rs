@@ -29,13 +29,18 @@ const OUTLINE_VERSION: u8 = 1;
 const PACKED_VERSION: u8 = 2;
 
 /// Bytes before the frame: version and length of the record.
+// The length comes before the frame, so a reader takes memory once and refuses a frame that holds
+// more.
 const PACKED_HEAD_BYTES: usize = 5;
 
-/// Level 19 takes 2 % fewer bytes.
+/// zstd level of packed outlines.
 #[cfg(feature = "ingest")]
+// Level 19 takes 2 % fewer bytes.
 const ZSTD_LEVEL: i32 = 9;
 
 /// What a heading takes at most beside its title, in a row and in the memory of a reader.
+// An upper bound, checked below: outlines that may exceed the largest value are cut without being
+// encoded first.
 const MAX_HEADING_OVERHEAD_BYTES: usize = 48;
 const _: () = assert!(size_of::<HeadingRecord<'_>>() <= MAX_HEADING_OVERHEAD_BYTES);
 

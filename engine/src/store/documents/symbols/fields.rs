@@ -13,6 +13,7 @@ impl<'s> Labels<'s> {
     /// The number of the label of a symbol; labels are numbered in the order in which they first come.
     pub(super) fn number(&mut self, symbol: &'s Symbol) -> usize {
         let label = (symbol.kind, symbol.keyword.as_str());
+        // Linear: a language has some dozens of labels.
         let number = self.labels.iter().position(|known| *known == label);
         number.unwrap_or_else(|| {
             self.labels.push(label);
@@ -92,6 +93,7 @@ fn take_long_varint(rest: &mut &[u8]) -> Result<u64> {
             return Ok(number);
         }
         shift += 7;
+        // Five groups of seven bits hold every u32.
         if shift > 28 {
             break;
         }
@@ -125,6 +127,7 @@ pub(super) fn take_column<'b>(rest: &mut &'b [u8], count: usize) -> Result<&'b [
         if left <= word.len() {
             break;
         }
+        // The top bit of a byte is 0 where a varint ends.
         let last_bytes = !u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
         left -= last_bytes.count_ones() as usize;
         length += word.len();

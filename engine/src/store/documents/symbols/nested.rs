@@ -20,11 +20,11 @@ use crate::store::documents::symbols::fields::{
 };
 use crate::store::documents::symbols::stored::{Builder, StoredSymbols};
 
-/// Stands between two names: no byte of UTF-8.
+/// Separates two names. It is no byte of UTF-8.
 const SEPARATOR: u8 = 0xff;
 
-/// What a symbol takes in a body at least, beside its name: a byte in each column but that of the lengths of
-/// comments.
+/// Least bytes of a symbol in a body beside its name: one in each column except the lengths of comments.
+// Bounds the number of symbols that a body of a hostile file can claim, before memory is taken.
 const MIN_SYMBOL_BYTES: usize = COLUMNS - 1;
 
 const COLUMNS: usize = 11;

@@ -26,10 +26,12 @@ use crate::store::documents::symbols::nested::zigzag;
 use crate::store::documents::symbols::nested::{self, plus};
 use crate::store::documents::symbols::stored::StoredSymbols;
 
-/// Symbols that hold a symbol at most, where there are groups: beyond, levels of sections are all the same.
+/// Most symbols that hold a symbol in a list with groups.
+// Levels of sections are a u8, and deeper ones all count as the last level.
 const MAX_HOLDERS: usize = 254;
 
-/// What a group takes in a row at least.
+/// Least bytes of a group in a row: three varints.
+// Bounds the number of groups that a row of a hostile file can claim.
 const MIN_GROUP_BYTES: usize = 3;
 
 /// What a row says of a group.

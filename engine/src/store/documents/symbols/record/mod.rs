@@ -43,6 +43,8 @@ const ZSTD_WITH_DICTIONARY: u8 = 2;
 const DICTIONARY_VERSION: u8 = 1;
 
 /// Bytes of a body, also where it is stored compressed, and of those of all groups of a document together.
+// A value of a table has at most 16 MiB, and the head of a row takes a few bytes. The same limit
+// for compressed bodies bounds what a small row can expand to.
 pub(super) const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 
 /// The canonical body of these symbols, which are as
