@@ -14,17 +14,21 @@ use crate::package::compound_file::{self, CompoundFile};
 use crate::package::little_endian::{place_at, stretch, u16_at, u32_at};
 use crate::package::xml::{Element, XmlEvent, XmlReader};
 
-/// The password.
+/// The default password of Excel.
+// Excel encrypts a workbook with it when only its structure is protected ([MS-XLS] 2.2.10).
+// Everybody can read such a file.
 pub(crate) const PASSWORD: &str = "VelvetSweatshop";
 
 /// Bytes of a block of AES, and of a key at most.
 const BLOCK_BYTES: usize = 16;
 const MAX_KEY_BYTES: usize = 32;
-/// Times that the password is hashed. Programs do it 50,000 or 100,000 times; a file may state more, which would take
-/// longer than it has.
+/// Most rounds of hashing the password. Files that state more are refused.
+// Programs write 50,000 or 100,000. The number comes from the file, and four billion rounds would
+// use up the worker's CPU time.
 const MAX_SPINS: u32 = 1_000_000;
 const STANDARD_SPINS: u32 = 50_000;
 /// Bytes of a piece of an agile package, each with a start of its own.
+// [MS-OFFCRYPTO] 2.3.4.15.
 const SEGMENT_BYTES: usize = 4096;
 
 // What is hashed with the password for each key of an agile package.

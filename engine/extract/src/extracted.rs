@@ -3,16 +3,22 @@
 use kb_types::{Heading, Part};
 
 /// Headings of one document; further ones are left out of the outline, not out of the text.
+// As many as a u16 counts. Documents with more are generated.
 pub(super) const MAX_HEADINGS: usize = 65_535;
 /// Bytes of all headings of one document, `HEADING_BYTES` each beside their titles: a little less
 /// than a row of the file can hold. Where there is more, all titles of the document are cut to the
 /// length at which they fit, 192 bytes or more; every heading stays.
 pub(super) const MAX_OUTLINE_BYTES: usize = 15 << 20;
 /// What a heading counts beside its title.
+// The engine asserts that no heading takes more in a row or in memory (`MAX_HEADING_OVERHEAD_BYTES`
+// of its outline).
 const HEADING_BYTES: usize = 48;
 /// Characters of a heading or title; longer ones are cut.
+// Titles are searched with every chunk below them and shown with every hit; longer "headings" are
+// paragraphs in a heading style.
 pub(super) const MAX_TITLE_CHARS: usize = 500;
 /// Characters of a metadata value; longer ones are cut.
+// Keywords and descriptions of web pages can be kilobytes of search terms.
 pub(super) const MAX_METADATA_CHARS: usize = 1000;
 /// Metadata pairs of one document.
 const MAX_METADATA: usize = 64;

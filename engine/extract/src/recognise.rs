@@ -15,6 +15,7 @@ use crate::{code, text};
 
 /// Bytes of a main part in which its outermost element begins.
 #[cfg(any(feature = "office", feature = "sheets"))]
+// The outermost element comes first, behind comments and namespaces.
 const MAIN_PART_BYTES: u64 = 64 << 10;
 /// Bytes of a text in which it shows what it is.
 const TEXT_START_BYTES: usize = 1024;

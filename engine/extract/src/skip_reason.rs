@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Stored text of one document, in bytes.
+// Positions in a text are u32, and the indexer, which holds the text of a document in memory, must
+// stay within some hundred megabytes with all its threads.
 pub const MAX_TEXT_BYTES: usize = 64 << 20;
 
 /// Why a file yields no document.

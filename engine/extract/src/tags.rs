@@ -6,9 +6,11 @@ use unicode_normalization::UnicodeNormalization;
 use crate::secrets;
 
 /// Tags of a document: 256 KiB at most.
+// 64 characters of at most 4 bytes each. The record of a document must fit one value of 16 MiB.
 pub const MAX_TAGS: usize = 1000;
 
 /// Characters that a tag never exceeds.
+// A tag is a word that people type.
 const LIMIT_CHARS: usize = 64;
 
 /// The key of the metadata in which a document states its tags, separated by commas.

@@ -9,6 +9,8 @@ use memchr::memmem;
 use crate::skip_reason::SkipReason;
 
 /// Bytes at the start of a file that are looked at to tell binary from text.
+// Binary formats have a zero byte or a signature near their start. Reading more would cost as much
+// as reading the file.
 const SNIFFED_BYTES: usize = 64 << 10;
 /// Bytes that the encoding detector sees. What it says hardly changes after so many.
 const DETECTED_BYTES: usize = 1 << 20;

@@ -7,6 +7,7 @@ use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use kb_types::{Part, PartContent};
 
 /// Pages, sheets or slides of one document.
+// As many as a u16 counts.
 pub(super) const MAX_PARTS: usize = 65_535;
 
 /// Appends what an extractor reads, in reading order. Every call ends at the end of a line. Once the text is as long as a document may be, nothing more is kept, and [`TextBuilder::finish`]

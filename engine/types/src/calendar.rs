@@ -5,6 +5,8 @@ use std::fmt;
 
 /// Days from 0000-03-01 to 1970-01-01. Years are counted from March, so that the leap day is the last
 /// of its year.
+// The method is that of Hinnant's `days_from_civil` ("chrono-Compatible Low-Level Date
+// Algorithms").
 const DAYS_TO_1970: i64 = 719_468;
 
 /// Days of 400 years.

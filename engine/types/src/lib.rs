@@ -44,6 +44,8 @@ pub struct SegmentId(pub u32);
 pub const BUILT_IN_VECTORS: &str = "built-in";
 
 /// Most dimensions of a vector of a column that is imported.
+// The widest common embeddings have 4,096. The format allows 8,192 (`DIM_LIMIT` of the vector
+// index).
 pub const VECTOR_DIM_LIMIT: u32 = 4096;
 
 /// Address of a chunk: a row of a segment.

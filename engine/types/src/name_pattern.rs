@@ -14,6 +14,8 @@ pub struct NamePattern {
 }
 
 /// Bytes of a pattern.
+// As long as the longest name in a symbol term. Matching takes time with the product of pattern and
+// name.
 pub(crate) const MAX_PATTERN_BYTES: usize = 200;
 
 impl NamePattern {

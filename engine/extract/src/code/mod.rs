@@ -14,9 +14,10 @@ use crate::syntax::has_grammar;
 #[cfg(feature = "syntax")]
 use crate::syntax::{SyntaxOptions, SyntaxParser};
 
-/// People do not write longer lines in programs.
+/// Longest line, in bytes, that people write in programs.
+// Longer lines are minified or generated code, or data.
 const LONG_CODE_LINE_BYTES: usize = 1000;
-/// Data has longer ones, but not most of the file.
+/// Longest line, in bytes, that most lines of a data file stay below.
 const LONG_DATA_LINE_BYTES: usize = 8000;
 /// Machine-made files up to this size are kept as data; larger ones would fill an index with noise.
 const KEPT_BYTES: usize = 64 << 10;

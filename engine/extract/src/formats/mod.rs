@@ -22,6 +22,7 @@ use crate::word::{doc, docx, odt, rtf};
 /// with the limits of [`super::package`] it bounds the memory of a reader to about 1 GiB.
 const MAX_PACKED_BYTES: usize = 256 << 20;
 /// Bytes of a file that is text. A document holds 64 MiB of it; other encodings take up to twice that.
+// UTF-16 takes two bytes for a character that UTF-8 has in one.
 const MAX_PLAIN_BYTES: usize = 128 << 20;
 
 /// One format.

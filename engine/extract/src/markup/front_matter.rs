@@ -9,6 +9,8 @@ use crate::extracted::{Extracted, MAX_METADATA_CHARS};
 use crate::tags;
 
 /// Lines of front matter that are read.
+// Front matter of static site generators has some ten lines. Without a bound a text that begins
+// with `---` would be read to its end for the closing mark.
 const MAX_LINES: usize = 200;
 
 /// One `key: value`, and for tags all items of the list.

@@ -14,13 +14,18 @@ use crate::text_builder::TextBuilder;
 
 /// What errors call a message.
 pub(crate) const FORMAT: &str = "e-mail message";
-/// Messages and groups of parts inside each other. A message that was forwarded ten times has twenty.
+/// Nesting depth of messages and multiparts.
+// A message that was forwarded ten times has twenty levels. mail-parser 0.11 overflows its stack on
+// 3 MB of nested messages (docs/decisions/17-own-readers.md).
 pub(super) const MAX_DEPTH: usize = 50;
 /// As [`MAX_DEPTH`], for messages in a transfer encoding, which the standard does not allow.
+// Each level is decoded into memory of its own.
 const MAX_ENCODED_DEPTH: usize = 6;
 /// Bytes of an attached text that is read; of a longer one the name is kept.
+// Larger text attachments are logs and exports, which would outweigh the message.
 pub(super) const MAX_ATTACHED_TEXT_BYTES: usize = 1 << 20;
 /// Characters of the name of an attachment.
+// The longest name of a file in usual file systems.
 const MAX_NAME_CHARS: usize = 255;
 /// Bytes in which the header shows.
 const HEAD_BYTES: usize = 16 << 10;

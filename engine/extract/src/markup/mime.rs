@@ -15,8 +15,10 @@ use memchr::memmem;
 use crate::text;
 
 /// Fields of one header that are kept.
+// Messages have some dozens; each relay adds a few.
 const MAX_FIELDS: usize = 1000;
 /// Bytes of one field that are kept.
+// Lists of thousands of recipients are longer; the index needs none of them.
 const MAX_FIELD_BYTES: usize = 64 << 10;
 /// Parameters of one field that are read.
 const MAX_PARAMETERS: usize = 100;

@@ -3,6 +3,7 @@
 use crate::extracted::Extracted;
 
 /// Lines at the top in which `:Author:` and its like are read.
+// Docutils reads fields only at the top of a document, before any other text.
 const FIELD_LINES: usize = 40;
 
 /// A line with its place in the source.

@@ -8,6 +8,7 @@ use crate::extracted::{Extracted, MAX_METADATA_CHARS};
 use crate::markup::html::{CDATA, Page, Tag, declaration_len, decode_into};
 
 /// Bytes in which a document shows its vocabulary.
+// The outermost element with its namespaces, behind a licence in a comment.
 const HEAD_BYTES: usize = 8 << 10;
 
 /// What only documents in such a vocabulary say of themselves.

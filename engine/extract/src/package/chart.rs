@@ -10,6 +10,7 @@ use crate::skip_reason::SkipReason;
 const MAX_SERIES: usize = 255;
 const MAX_POINTS: u32 = 10_000;
 /// Bytes of a number; what is longer is a text.
+// The longest number of a double has 24 characters in scientific form.
 const MAX_NUMBER_BYTES: usize = 40;
 
 /// A row of numbers with its name and what each stands for, by position.

@@ -8,12 +8,15 @@ use crate::package::little_endian::{place_at, stretch, u16_at, u32_at, utf_16};
 pub(crate) const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 /// The largest sector number; what is above marks free sectors and ends of chains.
+// MAXREGSECT of [MS-CFB] 2.1.
 const MAX_SECTOR: u32 = 0xFFFF_FFFA;
 /// Entries of the table of sectors that the header holds.
+// [MS-CFB] 2.2: the header of 512 bytes has room for 109 entries of the DIFAT.
 const HEADER_TABLE_ENTRIES: usize = 109;
 /// Bytes of an entry of the directory.
 const ENTRY_BYTES: usize = 128;
 /// Bytes of a sector of the short streams.
+// [MS-CFB] 2.2: the only value that the format allows.
 const MINI_SECTOR_BYTES: usize = 64;
 /// The kinds of a directory entry that is a storage, a stream.
 const STORAGE: u8 = 1;

@@ -12,6 +12,7 @@ use crate::skip_reason::SkipReason;
 /// Bytes of a property; [`Extracted`] cuts it to its own limit.
 const MAX_PROPERTY_BYTES: usize = 64 << 10;
 /// Spaces that one `text:s` may stand for.
+// An element of some bytes can claim four billion spaces.
 const MAX_SPACES: u32 = 1000;
 
 /// The content of a package.

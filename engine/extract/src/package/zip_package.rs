@@ -12,6 +12,8 @@ use crate::skip_reason::SkipReason;
 pub(crate) const SIGNATURE: &[u8] = b"PK\x03\x04";
 
 /// Bytes of one part once inflated.
+// No real part of 1,400 files came near it. A part of some KB can inflate to gigabytes, so bytes
+// are counted while they are inflated; the size in the directory may lie.
 const MAX_PART_BYTES: u64 = 128 << 20;
 /// Bytes of all parts that are read. No real file of 1,400 came near either limit.
 const MAX_PACKAGE_BYTES: u64 = 512 << 20;

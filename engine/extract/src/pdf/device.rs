@@ -20,12 +20,14 @@ use crate::pdf::{page_text, words};
 use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 
 /// Glyphs of one page.
+// Pages of text have some thousands. Beyond the limit a page is a drawing, or an attack.
 const MAX_PAGE_GLYPHS: usize = 1_000_000;
 /// Clips of one page and of one document. Each form (a drawing that a page includes) is one: forms that include forms can draw
 /// more than anybody waits for, and there is no other sign of them.
 const MAX_PAGE_CLIPS: usize = 1_000_000;
 const MAX_CLIPS: usize = 20_000_000;
 /// Texts that are compared with the areas of fields on one page.
+// The work is the product of texts and fields.
 const MAX_COMPARISONS: usize = 10_000_000;
 /// Marked content inside each other; deeper marks are not looked at.
 const MAX_MARKS: usize = 1_000;

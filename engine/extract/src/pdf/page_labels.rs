@@ -11,6 +11,7 @@ const MAX_RANGES: usize = 65_535;
 /// Characters of a label.
 const MAX_LABEL_CHARS: usize = 40;
 /// The largest number in roman numerals or letters; beyond it they say nothing to a reader.
+// Viewers write 4,000 as MMMM.
 const MAX_ROMAN: usize = 4999;
 const MAX_LETTERS: usize = 26 * 20;
 

@@ -18,6 +18,8 @@ const BLOCK_GAP: f64 = 0.6;
 /// The same where lines run down: there they leave room for small letters beside them.
 const DOWN_BLOCK_GAP: f64 = 1.5;
 /// How far the baselines of one line may be apart, in em.
+// Below half an em, so that the next line, at 1 em or more, never counts; above the shift of
+// superscripts.
 const SAME_LINE: f64 = 0.45;
 
 /// The lines of a page: first what runs to the right, then the rest.

@@ -14,6 +14,7 @@ const SEGMENT_GAP: f64 = 1.0;
 /// How far the baseline may move within a segment, in em: superscripts stay, the next line does not.
 const BASELINE_SHIFT: f64 = 0.5;
 /// Ascent and descent of a line, in em. Real ones differ by font; too large ones would close the gaps of lines.
+// Typical of text fonts.
 const ASCENT: f64 = 0.75;
 const DESCENT: f64 = 0.2;
 /// Digits of the number of a note.

@@ -91,6 +91,7 @@ pub fn secret_in(document: &Document) -> Option<Secret> {
 }
 
 fn in_text(document: &Document) -> Option<Secret> {
+    // The line of the original, not of the stored text: a person has to find it in the file.
     let (rule, what, start) = find(&document.path, &document.text)?;
     let before = document.text.as_bytes().get(..start).unwrap_or_default();
     let index = memchr_iter(b'\n', before).count();
@@ -162,6 +163,7 @@ fn find(path: &str, text: &str) -> Option<(&'static str, &'static str, usize)> {
     let mut lines = AllowedLines::of(text);
     let name = Name::of(path);
     for file in FILES.iter().filter(|file| (file.is_named)(&name)) {
+        // Settings files first: their reason says more than that of a token inside.
         let found = (file.find)(text, &mut |at| !lines.is_allowed(at));
         if let Some(start) = found {
             return Some((file.id, file.what, start));
@@ -188,6 +190,7 @@ impl<'t> AllowedLines<'t> {
     }
 
     fn is_allowed(&mut self, at: usize) -> bool {
+        // Otherwise a line of many tokens would be searched once for each of them.
         if !self.last.contains(&at) {
             let before = self.text.get(..at).unwrap_or_default();
             let after = self.text.get(at..).unwrap_or_default();

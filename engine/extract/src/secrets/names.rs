@@ -21,6 +21,7 @@ impl<'p> Name<'p> {
     /// What follows the last dot, which is not the first letter; else empty.
     pub(super) fn extension(&self) -> &str {
         match self.name.rsplit_once('.') {
+            // `.env` has no extension: the dot is part of the name.
             Some((stem, extension)) if !stem.is_empty() => extension,
             _ => "",
         }
@@ -103,6 +104,7 @@ pub(super) fn rule_of(name: &Name<'_>) -> Option<&'static str> {
 fn is_env(name: &str) -> bool {
     match (name.strip_suffix(".env"), name.strip_prefix(".env.")) {
         (Some(stem), _) => {
+            // `my-app.example.env` is an example, `example.production.env` is not.
             let last = stem.rsplit(['.', '-', '_']).next().unwrap_or(stem);
             !ENV_EXAMPLE_STEMS.contains(&last)
         }

@@ -108,6 +108,7 @@ pub(super) fn is_literal_secret(value: &str) -> bool {
     // `my-secret-password` is the name of one.
     let is_name = !value.bytes().any(|byte| byte.is_ascii_digit())
         && has_any(value.to_ascii_lowercase().as_bytes(), NAMES);
+    // Shorter values are flags and test passwords.
     value.len() >= 6
         && !is_name
         && !is_word

@@ -10,6 +10,7 @@ pub(super) const PEM_START: &str = "-----BEGIN ";
 pub(super) const PUTTY_START: &str = "PuTTY-User-Key-File-";
 
 /// Letters of a label, as gitleaks bounds it.
+// `RSA PRIVATE KEY` and its like are far shorter; the bound keeps the search linear.
 const MAX_LABEL: usize = 100;
 /// A key of 16384 bits has 12.5 KB; a keyring of OpenPGP may have more.
 const MAX_BODY: usize = 64 << 10;
@@ -17,6 +18,7 @@ const MAX_BODY: usize = 64 << 10;
 const MIN_BODY: usize = 60;
 const MIN_LINE: usize = 30;
 /// Base64 of random bytes has 5 to 6 bits a character.
+// Examples such as `MIIB...AAAA` have less.
 const MIN_ENTROPY: f32 = 4.0;
 
 /// Whether a private key is what follows [`PEM_START`]: a label that says so, and a body of base64 that is
@@ -35,6 +37,7 @@ pub(super) fn is_pem(after: &[u8]) -> bool {
         return false;
     }
     let body = after.get(end + 5..).unwrap_or_default();
+    // Bounded, so that a file of nothing but BEGIN lines costs time linear in its length.
     let body = body.get(..body.len().min(MAX_BODY)).unwrap_or_default();
     let body = match memmem::find(body, b"-----") {
         Some(end) => body.get(..end).unwrap_or_default(),

@@ -86,6 +86,7 @@ pub(super) static FILES: &[FileRule] = &[
             let is_config = || memmem::find(text.as_bytes(), b"current-context:").is_some();
             key.or_else(|| {
                 is_config()
+                    // `token:` alone is in too many YAML files.
                     .then(|| set(text, b":", counts, |key| key == "token"))
                     .flatten()
             })
@@ -225,9 +226,11 @@ fn kubernetes_secret(text: &str, counts: Counts<'_>) -> Option<usize> {
     // Whether the manifest is a secret, and the block of values with the first secret in it.
     let (mut is_secret, mut block, mut found) = (false, None, None);
     for (at, line) in lines(text) {
+        // A file may hold several manifests; only those of kind Secret count.
         if line.starts_with("---") {
             (is_secret, block, found) = (false, None, None);
         } else if !line.starts_with([' ', '\t', '#', '-']) && !line.trim().is_empty() {
+            // The kind may come before or behind the values.
             is_secret |= is_kind(line);
             block = ["data:", "stringData:"]
                 .into_iter()
@@ -259,6 +262,7 @@ fn is_encoded_secret(value: &str) -> bool {
     };
     match std::str::from_utf8(&bytes) {
         Ok(text) => is_literal_secret(text.trim()),
+        // Bytes that are no text are a key or a key store.
         Err(_) => true,
     }
 }

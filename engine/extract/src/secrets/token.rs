@@ -132,6 +132,7 @@ impl TokenRule {
                 }
             }
         }
+        // A longer run is another thing that only begins like a token: a hash, a path.
         let is_end = !rest.first().is_some_and(|byte| word(*byte));
         let end = text.len() - rest.len();
         is_end.then(|| text.get(begin..end)).flatten()

@@ -1,6 +1,7 @@
 //! Settings in text: `key = value` and `key: value` by lines, and the text fields of JSON.
 
 /// Longest value that is looked at, in bytes.
+// Certificates and key stores in base64 are shorter. A longer value is data.
 const MAX_VALUE: usize = 64 << 10;
 
 /// Each line with the byte where it begins.
@@ -26,6 +27,7 @@ pub(super) fn settings<'t>(
         if key.starts_with(['#', ';']) {
             return None;
         }
+        // A `#` without a space before it may be part of a password.
         let value = value.split(" #").next().unwrap_or(value);
         Some((
             start,

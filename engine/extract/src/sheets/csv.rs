@@ -12,6 +12,7 @@ const MAX_FIELD_BYTES: usize = 1 << 20;
 /// Bytes of the start of a table that show what stands between its fields.
 const SNIFFED_BYTES: usize = 64 << 10;
 /// Records of that start.
+// A hundred rows are enough to tell the separator.
 const SNIFFED_RECORDS: usize = 100;
 
 /// The table in a decoded text: one sheet without a name. An empty line is a row without cells, a field in

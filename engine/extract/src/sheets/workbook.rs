@@ -8,15 +8,18 @@ use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::text_builder::TextBuilder;
 
 /// Cells of a document that hold something.
+// Bounds the memory of a reader within the worker's 1 GiB.
 pub(super) const MAX_CELLS: usize = 2_000_000;
 /// Cells of a sheet that come behind those of later rows. Programs write rows in order; others are kept apart, at
 /// some 300 bytes each.
 const MAX_LATE_CELLS: usize = 500_000;
 /// Rows of the longest sheet that programs write.
+// Excel and LibreOffice have 1,048,576 rows.
 pub(super) const MAX_ROWS: u32 = 1 << 20;
 /// Sheets of a document.
 const MAX_SHEETS: usize = 10_000;
 /// Rows with cells at the start of a sheet among which the one that names the columns is looked for.
+// Titles and notes above a table take a few rows; below ten rows a row of texts is data.
 const HEADER_ROWS: usize = 10;
 
 /// Takes the cells of one sheet after the other. Memory is that of the text.

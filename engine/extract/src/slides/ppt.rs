@@ -15,9 +15,11 @@ use crate::text_builder::MAX_PARTS;
 
 pub(crate) const FORMAT: &str = "PowerPoint 97-2003 presentation";
 
-/// Records inside each other.
+/// Nesting depth of records.
+// A hostile file can nest records without end.
 const MAX_DEPTH: usize = 40;
-/// Times that a file was saved without being written anew; each is a link of a chain.
+/// Most links of the chain of edits: each fast save adds one.
+// The chain is read backwards by offsets of the file, so it could lead in a circle.
 const MAX_EDITS: usize = 1000;
 /// The header token of an encrypted file.
 const ENCRYPTED: u32 = 0xF3D1_C4DF;

@@ -9,6 +9,8 @@ const NO_TYPES: &[&str] = &[
     "typedef", "typename", "undef", "union", "using", "volatile",
 ];
 /// Bytes of the arguments of a macro.
+// A macro that declares something has a short argument; a longer search would read the rest of the
+// file for each `(`.
 const MAX_ARGUMENT_BYTES: usize = 200;
 
 /// `text` without directives, second branches of conditionals, and macros between a type and what it is the type of

@@ -10,11 +10,13 @@ use crate::syntax::kinds::{LoadedGrammar, NodeKind};
 use crate::syntax::lead::{Lead, is_right_above};
 
 /// Bytes of a name; longer ones are cut.
+// As in symbol terms of the keyword index, so that stored names and terms are cut at the same byte.
 const MAX_NAME_BYTES: usize = 200;
 /// Symbols of one program: as many as an outline holds. Further ones are left out.
 const MAX_SYMBOLS: usize = 65_535;
 /// Symbols in one another. Deeper ones are left out: each is shown with the names of all around it, so that a source
 /// of nothing but nested functions would give answers that grow with the square of its length.
+// Without a bound nested functions gave an answer of 652 MB (docs/decisions/15-grammars.md).
 const MAX_NESTING: u16 = 64;
 
 /// Walks a whole tree.

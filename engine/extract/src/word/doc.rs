@@ -21,6 +21,8 @@ use crate::word::flow::{Break, Flow};
 pub(crate) const FORMAT: &str = "Word 97-2003 document";
 
 /// Signature of Word 6 and later; Word 2 has other numbers.
+// `wIdent` of the FIB ([MS-DOC] 2.5.2): Word 97 and later write 0xA5EC, older versions the other
+// two.
 const SIGNATURES: [u16; 3] = [0xA5EC, 0xA5DC, 0xA699];
 /// The first version whose text lies in pieces that a table stream lists: Word 97.
 const WORD_97: u16 = 0x69;

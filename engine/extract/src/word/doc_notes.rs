@@ -6,6 +6,7 @@ use crate::package::little_endian::{place_at, stretch, u32_at};
 
 /// Kinds of notes: where the header has the list of references, how many bytes that has for each beside its
 /// place, where the header has the list of their texts.
+// Offsets of `fcPlcf...` in FibRgFcLcb97 ([MS-DOC] 2.5.6): footnotes, comments, endnotes.
 const KINDS: [(usize, usize, usize); 3] = [(0xAA, 2, 0xB2), (0xBA, 30, 0xC2), (0x20A, 2, 0x212)];
 
 /// Characters of a file, which counts in units of UTF-16, in one stretch.

@@ -6,8 +6,10 @@ use crate::package::little_endian::{place_at, stretch, u16_at, u32_at, utf_16};
 use crate::word::docx_styles::{heading_level, level_of_name};
 
 /// Bytes of a page of properties.
+// A formatted disk page (FKP) of [MS-DOC].
 const PAGE_BYTES: usize = 512;
-/// Styles based on each other.
+/// Most styles in a chain of `based on`.
+// Word allows 11. The bound ends chains that refer to themselves.
 const MAX_BASES: usize = 12;
 /// A style that is based on none.
 const NO_STYLE: u16 = 0xFFF;

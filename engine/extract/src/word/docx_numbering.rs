@@ -7,6 +7,7 @@ use crate::skip_reason::SkipReason;
 use crate::word::list_numbers::NumberFormat;
 
 /// Levels of a list.
+// The levels of an abstract numbering in ECMA-376: 0 to 8.
 const LEVELS: usize = 9;
 /// Bytes of the text around a number.
 const MAX_TEXT_BYTES: usize = 64;

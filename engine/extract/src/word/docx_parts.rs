@@ -13,7 +13,9 @@ use crate::text;
 use crate::word::flow::Flow;
 use crate::word::rtf;
 
-/// Documents inside each other.
+/// Nesting depth of documents that were put into one another (`altChunk`).
+// Real files have one level. Each level is read with all limits of a document, so the depth
+// multiplies the work.
 const MAX_INSIDE: usize = 3;
 /// Bytes of a document that was put into another one.
 const MAX_CHUNK_BYTES: usize = 32 << 20;

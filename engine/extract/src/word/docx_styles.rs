@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::package::xml::{XmlEvent, XmlReader};
 use crate::skip_reason::SkipReason;
 
-/// Styles based on each other; Word allows 11.
+/// Most styles in a chain of `basedOn`. Word allows 11.
 const MAX_BASES: usize = 12;
 
 #[derive(Debug, Default)]

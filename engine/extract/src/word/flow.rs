@@ -6,16 +6,20 @@ use crate::extracted::Extracted;
 use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::text_builder::TextBuilder;
 
-/// Characters of an estimated page: the mean of 1,251 pages that LibreOffice laid out is 1,921.
+/// Characters of an estimated page.
+// The mean of 1,251 pages that LibreOffice laid out is 1,921. Formats of word processors do not say
+// where pages end.
 const PAGE_CHARS: usize = 1900;
 /// A page between explicit breaks of more characters than this is cut as if nothing were known of it.
 const MAX_EXPLICIT_CHARS: usize = PAGE_CHARS * 3 / 2;
-/// From so many characters on, an estimated page ends before a heading.
+/// Characters from which on an estimated page ends before a heading.
+// Two thirds of a page: chapters begin on new pages more often than in the middle.
 const PAGE_CHARS_BEFORE_HEADING: usize = 1300;
 /// Bytes of a row that is one line although a cell of it has several paragraphs: about a chunk. Longer ones are
 /// mostly tables that lay out a page.
 const MAX_JOINED_BYTES: usize = 1000;
-/// Cells that a row keeps apart; the rest of it is one cell.
+/// Cells of a row that are kept apart. The rest of the row is one cell.
+// As many columns as the widest sheet; tables of word processors have at most 63.
 const MAX_CELLS: usize = 16_384;
 
 /// How a document says that a page begins.

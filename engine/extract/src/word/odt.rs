@@ -16,7 +16,7 @@ use crate::word::flow::{Break, Flow};
 use crate::word::odt_lists::Lists;
 
 pub(crate) const FORMAT: &str = "OpenDocument text";
-/// Styles based on each other.
+/// Most styles in a chain of parents. The bound ends chains that refer to themselves.
 const MAX_BASES: usize = 12;
 
 /// Reads a package whose content is a text.

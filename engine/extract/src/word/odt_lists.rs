@@ -6,6 +6,7 @@ use crate::package::xml::Element;
 use crate::word::list_numbers::NumberFormat;
 
 /// Levels of a list.
+// The levels of a list style in OpenDocument: 1 to 10.
 const LEVELS: usize = 10;
 
 /// How the items of one level are numbered.

@@ -12,13 +12,15 @@ use crate::word::docx_styles::{heading_level, level_of_name};
 use crate::word::flow::{Break, Flow};
 use crate::word::rtf_tokens::{Token, Tokens};
 
-/// Groups inside each other; real files stay below 100.
+/// Nesting depth of groups.
+// Real files stay below 100. Each open group keeps a copy of the state of its text.
 const MAX_GROUPS: usize = 4000;
 /// Bytes of a property or the name of a style.
 const MAX_PROPERTY_BYTES: usize = 64 << 10;
 /// Fonts and styles that are kept.
+// Numbers of fonts and styles are 16 bits.
 const MAX_DEFINITIONS: usize = 65_536;
-/// Bytes that may stand for a character beside its number.
+/// Most substitute bytes behind a Unicode character (`\uc`).
 const MAX_SUBSTITUTES: usize = 16;
 
 pub(crate) const FORMAT: &str = "RTF";

@@ -23,6 +23,7 @@ pub(super) fn cpu_time_of(_: u32) -> Option<Duration> {
 /// program in brackets, which may hold spaces and brackets.
 #[cfg(target_os = "linux")]
 fn ticks_in(stat: &str) -> Option<u64> {
+    // The last bracket: a program may choose a name with brackets.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut ticks = fields.split_ascii_whitespace().skip(11);
     let user = ticks.next()?.parse::<u64>().ok()?;

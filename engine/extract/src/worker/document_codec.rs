@@ -162,6 +162,8 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
         language,
         class: Class::from_number(rest.byte()?).ok_or("an unknown class")?,
         title: rest.text()?,
+        // 8: two lengths of four bytes. The numbers below are the least bytes of an item in the
+        // same way.
         metadata: rest.list(8, |rest| Ok((rest.text()?, rest.text()?)))?,
         outline: rest.list(13, |rest| {
             Ok(Heading {
@@ -177,6 +179,8 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
         syntax: decode_syntax(&mut rest)?,
         text,
     };
+    // Strict: parent and worker have the same version, so further bytes mean that one of them
+    // misread.
     if !rest.rest.is_empty() {
         return Err("bytes behind its fields");
     }
@@ -184,6 +188,7 @@ pub(super) fn decode(path: &str, fields: &[u8], text: String) -> Result<Document
         return Err(fault);
     }
     if !document.syntax.symbols.is_empty() {
+        // Made here and not sent: an outline from the worker could contradict its symbols.
         document.outline = nesting::outline(&document.syntax.symbols);
     }
     Ok(document)
@@ -371,6 +376,7 @@ impl Reader<'_> {
         mut item: impl FnMut(&mut Self) -> Result<T, Fault>,
     ) -> Result<Vec<T>, Fault> {
         let count = self.number()? as usize;
+        // Before memory is taken. The worker may be under the control of a hostile file.
         if count > self.rest.len() / item_bytes {
             return Err("a list that is longer than its fields");
         }

@@ -10,8 +10,12 @@ use std::time::Duration;
 pub const WORKER_ARGUMENT: &str = "extract-worker";
 
 /// Wall-clock time that a worker has for one document. More than its CPU time: other programs run as well.
+// Twice the CPU time, because other programs run as well. A worker that used little CPU time is
+// retried at the next run (docs/decisions/16-worker-process.md).
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// CPU time that a worker has for one document: fifty times what the slowest of 4,220 real files took.
+/// CPU time that a worker has for one document.
+// Fifty times what the slowest of 4,220 real files took. CPU time and not wall time: a busy machine
+// must not blame the file.
 const CPU_LIMIT: Duration = Duration::from_secs(30);
 
 /// Where the files of formats that need a worker are read.
@@ -83,6 +87,8 @@ impl WorkerOptions {
     /// # Errors
     /// Those of [`std::env::current_exe`].
     pub fn this_program() -> io::Result<WorkerOptions> {
+        // The link names the running file even after an update replaced it; a path would start the
+        // new version.
         let running = Path::new("/proc/self/exe");
         if cfg!(target_os = "linux") && running.exists() {
             return Ok(WorkerOptions::new(running));

@@ -4,8 +4,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 /// Address space of a worker, program and libraries included: 1 GiB.
+// Four times the largest source file of 256 MiB; the limits of readers keep real files far below. A
+// bomb ends its worker and not the indexer.
 pub(super) const MEMORY_LIMIT_BYTES: u64 = 1 << 30;
 /// Descriptors: the three of every process, and one for its own memory.
+// Room for a few more. A reader that tried to open files would fail here.
 const MAX_FILES: u64 = 8;
 
 /// Seconds of CPU time that this process has used.
@@ -28,6 +31,7 @@ pub(super) fn set() -> bool {
     let limits = [
         (Resource::As, MEMORY_LIMIT_BYTES),
         (Resource::Nofile, MAX_FILES),
+        // A core dump would put the content of a document on the disk.
         (Resource::Core, 0),
         // Pipes and sockets have no size.
         (Resource::Fsize, 0),
@@ -36,6 +40,7 @@ pub(super) fn set() -> bool {
     used_cpu();
     let mut all_hold = true;
     for (resource, limit) in limits {
+        // A limit of the host that is lower stays: raising it is not allowed.
         let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
         let limit = Some(limit.min(most));
         let limit = Rlimit {
@@ -52,6 +57,7 @@ pub(super) fn allow_cpu(seconds: u32) {
     let maximum = getrlimit(Resource::Cpu).maximum;
     let limit = used_cpu()
         .saturating_add(u64::from(seconds))
+        // The limit is in whole seconds and the time used so far is rounded down.
         .saturating_add(1);
     let limit = Rlimit {
         current: Some(limit.min(maximum.unwrap_or(u64::MAX))),

@@ -11,19 +11,23 @@ use crate::worker::cpu_time::cpu_time_of;
 use crate::worker::extraction::WorkerOptions;
 use crate::worker::protocol::{self, Answer};
 
-/// How late a watchdog may notice that time is up or that the run shall stop.
+/// Interval of the watchdog: how late it may notice a time limit or a cancelled run.
+// Ten wake-ups a second cost nothing, and a person who cancels does not notice 0.1 s.
 const TICK: Duration = Duration::from_millis(100);
-/// What a worker has to become ready; it takes some milliseconds.
+/// Time that a worker has to become ready.
+// It takes 7 ms. A machine that swaps, or loads the program from a slow disk, can need seconds.
 const START_TIME: Duration = Duration::from_secs(60);
-/// What a worker has to end after it closed its output.
+/// Time that a worker has to end after it closed its output. It is killed afterwards.
 const EXIT_TIME: Duration = Duration::from_secs(2);
 /// Bytes of the last words of a worker.
 const MAX_LAST_WORDS_BYTES: usize = 4 << 10;
 /// Characters of them that are shown.
+// The last words go into the reason of a skipped file, which is one line.
 const MAX_SHOWN_CHARS: usize = 200;
 /// A worker whose time is up and that had no more than this part of the CPU time that it could have had says
 /// nothing of its file: the machine was busy, or the worker was stopped. Of 30 s that is twelve times what the
 /// slowest of 4,220 real files took.
+// A quarter of 30 s are 7.5 s (docs/decisions/16-worker-process.md).
 const LITTLE_CPU_PART: u32 = 4;
 /// Variables that a worker is given of its parent's: those that find libraries. Others may hold secrets.
 #[cfg(unix)]

@@ -18,6 +18,8 @@ use crate::worker::sandbox;
 
 /// Panics that a worker tells of, and the bytes of each: together less than a pipe holds, because nobody reads its
 /// stderr before it ends. Readers of PDF catch one for each page that they cannot read.
+// A pipe of Linux holds 64 KiB. A worker that wrote more would wait for a reader that only reads
+// when the worker has ended.
 const MAX_TOLD_PANICS: u64 = 16;
 const MAX_TOLD_BYTES: usize = 1 << 10;
 

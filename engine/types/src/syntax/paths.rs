@@ -7,6 +7,7 @@ use crate::sections::{OpenSections, SECTION_SEPARATOR, numbers_in};
 use crate::syntax::nesting::level_below;
 
 /// Bytes of all paths together beyond which they are not compared. 65 535 symbols have 4 MB as a rule.
+// 65,535 symbols inside 64 others with long names would take gigabytes.
 const MAX_PATHS_BYTES: usize = 64 << 20;
 
 /// For each symbol, which are as [`fault`](super::nesting::fault) wants them, whether its path, the labels of those

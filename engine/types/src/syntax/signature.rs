@@ -1,6 +1,7 @@
 //! What stands before the body of a symbol, on one line.
 
 /// Bytes of a signature.
+// A signature is one line of a list; the text has the rest.
 const MAX_SIGNATURE_BYTES: usize = 200;
 /// Bytes that are read for it.
 const MAX_READ_BYTES: usize = 2000;

@@ -3,6 +3,8 @@
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 
 /// Characters of the longest entity name.
+// `CounterClockwiseContourIntegral` has 31 letters. A longer run of letters behind `&` is not
+// looked up.
 const LONGEST_ENTITY: usize = 32;
 /// The longest name that counts without `;`, as in `&copy`.
 const LONGEST_BARE_ENTITY: usize = 6;

@@ -9,6 +9,7 @@ use crate::markup::html::tag::{Tag, declaration_len, raw_text_len};
 pub(in crate::markup) const CDATA: &str = "<![CDATA[";
 const SOFT_HYPHEN: char = '\u{ad}';
 /// Steps of indentation shown for nested lists.
+// Deeper lists would be mostly white space.
 const DEEPEST_LIST: usize = 6;
 
 /// Whether a text without a name that says so is a page of HTML.

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 
 /// Structures inside each other; what is deeper is read as one text. Each copies what is in it once.
+// A structure copies its content once for each level, so the work grows with the product of depth
+// and length.
 pub(super) const MAX_NESTED: usize = 64;
 
 /// Characters that an operand without brackets may have; longer numbers are not looked at.

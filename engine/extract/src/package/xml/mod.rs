@@ -15,7 +15,8 @@ use crate::text;
 
 /// Bytes of a name that one element gives and others refer to.
 const MAX_NAME_BYTES: usize = 255;
-/// Elements inside each other. Real documents stay below 200.
+/// Nesting depth of elements.
+// Real documents stay below 200. Readers keep a state for each open element.
 const MAX_DEPTH: u64 = 2000;
 
 /// The text of an XML part, by its byte order mark, its form or the encoding that it names.

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use kb_types::calendar::Date;
 
 /// Days from 1899-12-30 to 1970-01-01.
+// Excel's day 1 is 1900-01-01, and it counts 1900-02-29, which did not exist. Counting from
+// 1899-12-30 is right from 1900-03-01 on.
 const DAYS_FROM_1900: i64 = 25_569;
 /// Days from 1904-01-01 to 1970-01-01.
 const DAYS_FROM_1904: i64 = 24_107;

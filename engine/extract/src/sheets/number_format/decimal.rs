@@ -1,6 +1,7 @@
 //! A number as spreadsheets write it: by its first 15 decimal digits.
 
 /// Digits that a spreadsheet calculates with.
+// Excel shows 15 digits of a double; further ones are rounding.
 const DIGITS: usize = 15;
 
 /// A number of at most 15 digits: `0.d1d2d3...` times ten to the power of `point`.

@@ -9,6 +9,7 @@ use crate::default_password::{PASSWORD, password_bytes};
 use crate::package::little_endian::{place_at, stretch, u16_at};
 
 /// Bytes after which RC4 begins anew with another key.
+// [MS-XLS] 2.2.10.
 const BLOCK_BYTES: usize = 1024;
 const HEADER_BYTES: usize = 4;
 /// What fills up the password of XOR.

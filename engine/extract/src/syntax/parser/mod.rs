@@ -13,6 +13,8 @@ use crate::syntax::preprocessor;
 use crate::syntax::walk::walk;
 
 /// Bytes of a program that is parsed; a tree takes up to 60 times as much memory, of real programs half of it.
+// 6 MiB with 60 times as much memory stay below half of a worker's 1 GiB. Larger programs are
+// generated, and are chunked by lines.
 const MAX_SOURCE_BYTES: usize = 6 << 20;
 /// Steps of a parser, in hundreds, as it reports them: the base, and one for so many bytes. The same program always
 /// takes the same number, so what is parsed does not depend on the machine or its load. Of 4,000 real files none of
@@ -22,6 +24,8 @@ const STEPS_BASE: u64 = 1 << 11;
 const BYTES_PER_STEP: u64 = 32;
 /// For a parser whose steps are slow beyond all experience. One that hangs between two of them is ended with the
 /// worker process.
+// Below the 30 s of CPU time of a worker, so that the rest of the file can still be stored without
+// symbols.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
 /// What is wanted of a program.

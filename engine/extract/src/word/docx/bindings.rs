@@ -15,6 +15,8 @@ const MAX_STORES: usize = 64;
 /// Elements inside each other that a path may lead to.
 const MAX_STEPS: usize = 32;
 /// Bytes of all paths and values that are kept.
+// A control repeats a value of such a part; without a bound a small file could repeat one large
+// value for each control.
 const MAX_BYTES: usize = 16 << 20;
 /// Items of the list of one control.
 const MAX_ITEMS: usize = 4096;

@@ -5,6 +5,7 @@ mod words;
 /// Roman numbers are not written above this.
 const MAX_ROMAN: u32 = 3999;
 /// Letters repeat up to so many times: `aaa`.
+// Longer runs of one letter tell nobody a number.
 const MAX_LETTERS: u32 = 20;
 
 /// How the items of a list are numbered.

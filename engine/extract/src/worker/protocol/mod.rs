@@ -28,6 +28,7 @@ const MAX_REASON_BYTES: usize = 4 << 10;
 /// How a worker begins. The digit changes with the records.
 const MAGIC: &[u8] = b"kb extraction worker 2\n";
 /// Workers of another version may read documents in another way.
+// Parent and worker are the same executable, unless it was replaced while a run was under way.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A file to be read.
@@ -199,7 +200,9 @@ fn read_array<const N: usize>(input: &mut impl Read) -> io::Result<[u8; N]> {
 
 /// Exactly so many bytes; memory grows with those that come.
 fn read_bytes(input: &mut impl Read, count: usize) -> io::Result<Vec<u8>> {
-    /// What is taken at once, before anything came.
+    /// Memory that is taken before any byte of a field has come.
+    // The length of a field comes from the worker, which a hostile file may control. More memory is
+    // taken only for bytes that came.
     const FIRST_BYTES: usize = 1 << 20;
     let mut bytes = Vec::with_capacity(count.min(FIRST_BYTES));
     input.take(count as u64).read_to_end(&mut bytes)?;

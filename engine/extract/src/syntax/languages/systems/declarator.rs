@@ -5,7 +5,8 @@ use tree_sitter::Node;
 
 use crate::syntax::grammar::{Name, child_of};
 
-/// Declarators inside each other that are followed.
+/// Nesting depth of declarators that are followed.
+// `int (*(*f)(void))[3]` has three levels; the grammar nests generated code without end.
 const MAX_DEPTH: usize = 16;
 
 /// What a declaration names.
