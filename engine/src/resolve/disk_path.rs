@@ -11,7 +11,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::store::meta::RootRecord;
 
-/// How long the disk is asked where a path leads.
+/// How long a request waits for the file system.
+// A network share that is gone can block for a minute. The path is then compared as it is written.
 const DISK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A path with `/` between its names, without `.`, `..` and empty names.

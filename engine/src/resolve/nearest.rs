@@ -7,7 +7,7 @@ pub(super) const MAX_SUGGESTIONS: usize = 5;
 /// one would be slow.
 const COMPARED_LIMIT_BYTES: usize = 1024;
 
-/// What a suggestion may be farther than the nearest one.
+/// Edit distance by which a suggestion may be farther than the nearest one.
 const FARTHER: usize = 1;
 
 /// A shorter name is in too many others to be meant by one that contains it, and too near to all of its length.

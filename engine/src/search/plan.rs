@@ -25,10 +25,14 @@ use crate::search::retrieve::defined::Definitions;
 use crate::search::sources::{Sources, file_name};
 use crate::store::vector_columns::BUILT_IN;
 
-/// Candidates for each wanted document, in [`Scope::Documents`].
+/// Candidate chunks for each wanted document, in [`Scope::Documents`].
+// Several of the best chunks belong to one document. With fewer candidates a page of documents
+// would not be full.
 const CHUNKS_PER_DOCUMENT: usize = 4;
 
-/// Most content words of a query that is taken for names.
+/// Most content words of a query that counts as a query of names.
+// `Parser` and `Parser parse` are names; three words are mostly a phrase. Such queries read more
+// texts (see `rerank`).
 const NAMES_LIMIT: usize = 2;
 
 /// What a search is going to do.

@@ -8,15 +8,21 @@ use crate::search::filters::Filters;
 use crate::search::options::{Mode, Scope, Sort};
 
 /// Longest query that is searched, in bytes; the rest of a longer one is ignored with a warning.
+// A pasted stack trace has some KB. The cost of a query grows with its terms, and later terms
+// hardly change the result.
 pub const QUERY_LIMIT_BYTES: usize = 8 << 10;
 
 /// Most threads of a request.
+// More threads than processors gain nothing; a client must not start thousands.
 pub const THREADS_LIMIT: usize = 64;
 
 /// Most hits that one request may ask for.
+// Candidates, scores and records are held in memory for all hits of a request. Pages and cursors go
+// on beyond.
 pub const K_LIMIT: usize = 10_000;
 
 /// Most lines of context on each side of a hit.
+// More than a screen of context is a document, which `kb get` returns.
 pub const CONTEXT_LIMIT_LINES: u32 = 1000;
 
 /// Most characters of context on each side of a hit.

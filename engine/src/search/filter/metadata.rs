@@ -62,8 +62,8 @@ pub(crate) fn apply(
     Ok(Some(rows))
 }
 
-/// Up to this many folders are found by binary search over the rows of each segment, which reads some
-/// tens of records: 30 microseconds a folder of 86 000 documents. For more, all documents are listed.
+/// Most folders that are found by binary search over the rows of each segment. For more, all documents are listed.
+// A search reads some tens of records: 30 us for a folder among 86,000 documents.
 const MAX_BINARY_SEARCHES: usize = 16;
 
 fn keep_classes(source: &Source<'_>, classes: &[Class], rows: &mut [RoaringBitmap]) -> Result<()> {

@@ -14,7 +14,8 @@ const OWN_MODULES: [&str; 4] = ["crate", "self", "super", "this"];
 /// Names of files that are the module of their folder.
 const FOLDER_MODULES: [&str; 5] = ["mod", "lib", "main", "index", "__init__"];
 
-/// Names before the last one that are compared; a longer path is one of no program.
+/// Most names before the last one that are compared.
+// Paths in programs have fewer than ten parts.
 const MAX_HOLDERS: usize = 16;
 
 /// A name, or a pattern of names, with what holds it.

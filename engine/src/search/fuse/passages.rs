@@ -12,10 +12,13 @@ use crate::search::options::{Scope, Sort};
 use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
 
-/// A neighbour joins a passage when it has at least this share of the score of its best chunk.
+/// Share of the score of the best chunk that a neighbour needs to join its passage.
+// A lower share joins chunks that are only near a hit; a higher one shows neighbours as separate
+// hits.
 const JOIN_SHARE: f32 = 0.75;
 
 /// Longest joined passage, in bytes: about a thousand tokens.
+// A longer passage would take the room of other hits in a token budget.
 const JOIN_LIMIT_BYTES: u32 = 4096;
 
 /// What one hit stands for.

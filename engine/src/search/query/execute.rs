@@ -11,7 +11,9 @@ use crate::search::query::parsed::{Field, Operand, Operator, ParsedQuery};
 use crate::search::query::phrase::PhraseOperator;
 use crate::search::sources::{Source, Sources};
 
-/// Most different phrases of a query that are looked up in text. Each may cost a pass over all texts.
+/// Most distinct phrases of a query that are verified in texts.
+// Positions are not stored (docs/decisions/07-keyword-index.md), so each phrase may cost a pass
+// over the texts with all its words.
 pub(crate) const PHRASES_LIMIT: usize = 16;
 
 /// Removes from `rows` those that fail a field or a word of the index. `None` stands for all rows, and

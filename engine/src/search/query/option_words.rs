@@ -14,10 +14,12 @@ use crate::search::query::parsed::{ParsedQuery, searched_as_text};
 use crate::search::query::phrase::RowText;
 use crate::search::sources::{ChunkAddress, Sources};
 
-/// Texts that are read. A page of results: what the query would show as plain text.
+/// Texts that are read: one page of the results that the query has as plain text.
 const TEXTS: usize = 10;
 
-/// Texts that write a word as an option are enough when there are so many.
+/// Number of texts that must write a word as an option.
+// One text may quote a command by chance. Three of ten show that `-name` is an option of the
+// collection and not an operator.
 const ENOUGH: usize = 3;
 
 /// In how many texts a word stands.

@@ -14,7 +14,8 @@
 use crate::index::keyword::is_stop_word;
 use crate::search::query::parsed::{Piece, QUOTES, Sign, has_words};
 
-/// From this many plain words on a query is running text. Four and six measured alike.
+/// Number of plain words from which on a query is running text.
+// Four and six words gave the same nDCG (docs/decisions/13-query-operators.md).
 const RUNNING_WORDS: usize = 5;
 
 /// The question marks of most scripts.

@@ -12,14 +12,16 @@ use crate::search::query::parsed::ParsedQuery;
 use crate::search::query::phrase::{PhraseOperator, PhraseRows, RowText};
 use crate::search::sources::{ChunkAddress, Sources};
 
-/// Most bytes of text that one request decodes to verify phrases. A scattered row costs a block of up to
-/// 16 KB, rows in sequence what they hold: 500 000 chunks of 1 KB, or 30 000 that are far apart.
+/// Most bytes of text that one request decodes to verify phrases.
+// About a second of decoding. A scattered row costs a block of up to 16 KB, rows in sequence what
+// they hold: 500,000 chunks of 1 KB, or 30,000 that are far apart.
 const READ_LIMIT_BYTES: u64 = 512 << 20;
 
-/// One part in so many of the limit is for choosing the form of each phrase; the rest is for hits.
+/// The limit divided by this is the share for choosing the form of each phrase. The rest is for hits.
 const CHOICE_SHARE: u64 = 2;
 
-/// Rows that are read first to see whether a phrase has any exact match.
+/// Rows of the first batch, which shows whether a phrase has an exact match.
+// A match in the first batch decides with little reading.
 const FIRST_BATCH: usize = 16;
 
 /// Growth of batches: few rows are read in vain, and large batches are read in sequence.

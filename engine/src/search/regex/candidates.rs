@@ -9,11 +9,12 @@ use crate::index::trigram::Reader;
 use crate::index::trigram::trigrams::Trigram;
 use crate::search::regex::trigram_query::TrigramQuery;
 
-/// Trigrams of one condition that leave the candidates as they are, one after the other, before the others are not
-/// looked at: what they would leave out is left to the search.
+/// Trigrams in a row that exclude no candidate, after which the other trigrams of a condition are skipped.
+// Each costs the decoding of a list. What the skipped ones would exclude, the search of the text
+// excludes.
 const IDLE_LIMIT: usize = 32;
 
-/// Most bytes of lists that are kept for the case that their trigram comes again.
+/// Most bytes of decoded lists that are kept for later conditions of the same pattern.
 const KNOWN_LIMIT_BYTES: usize = 32 << 20;
 
 /// Keeps of `rows` those of units that the trigrams of a pattern allow; with `is_whole` those of documents, where the

@@ -6,7 +6,10 @@ use memchr::memchr;
 use crate::search::regex::machine::{Found, Machine, Watch};
 use crate::search::regex::pattern::Pattern;
 
-/// Most steps of searches that cannot be stopped, in a row: some tenths of a second at worst.
+/// Most steps in a row of searches that cannot be interrupted.
+// Some tenths of a second at worst: `regex-automata` has no way to stop a search
+// (docs/decisions/14-regular-expressions.md). Longer searches run in the machine, which looks at
+// the clock.
 const STEPS_LIMIT: u64 = 16 << 20;
 
 /// Finds matches in one text after the other.

@@ -8,7 +8,9 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::search::regex::finder::{Finder, line_end};
 use crate::search::regex::machine::Found;
 
-/// Most matches of a line that are kept.
+/// Most matches of one line that are kept for highlighting.
+// A line of data can match at every byte. The line is found in any case; only later marks are
+// missing.
 pub(super) const RANGES_LIMIT: usize = 256;
 
 /// A line that matches, or with a pattern for several lines those that matches reach over.
@@ -61,6 +63,7 @@ pub(super) fn count_lines(
         return Ok((count, searched));
     }
     let bytes = text.as_bytes();
+    // Every line matches, so counting line ends is enough.
     if pattern.matches_anywhere() {
         let rest = u64::from(bytes.last().is_some_and(|last| *last != b'\n'));
         let lines = memchr_iter(b'\n', bytes).count() as u64 + rest;
@@ -114,6 +117,7 @@ pub(super) fn each_line(
                 }
             },
         };
+        // A text that ends with a line end has no empty line behind it, as in grep.
         if is_behind_last_line(bytes, found.0) {
             break;
         }
@@ -129,6 +133,8 @@ pub(super) fn each_line(
         line.line_ends_within = counter.up_to(bytes, line.bytes.end) - line.line_ends_before;
         lines.from = line.bytes.end + 1;
         match added {
+            // The match was found while this line was finished; searching for it again would make
+            // the time quadratic.
             Added::UpTo(found) => next = Some(found),
             Added::All if is_multi_line => lines.from = text.len() + 1,
             Added::All => {}
@@ -205,6 +211,7 @@ fn piece_end(bytes: &[u8], from: usize, limit: usize) -> usize {
     }
     match memrchr(b'\n', within) {
         Some(end) => from + end,
+        // A line longer than a piece is searched whole: cutting it could split a match.
         None => memchr(b'\n', rest).map_or(bytes.len(), |end| from + end),
     }
 }
@@ -244,6 +251,8 @@ fn add_matches(
         } else {
             line.bytes.end
         };
+        // An empty match would be found again at the same place, so the search goes on behind the
+        // next character.
         let mut from = found.1;
         if found.0 == found.1 {
             from = behind(from);

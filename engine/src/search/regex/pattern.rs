@@ -15,11 +15,13 @@ use crate::search::regex::machine::{Machine, steps_per_byte};
 use crate::search::regex::request::{PATTERN_LIMIT_BYTES, RegexRequest};
 use crate::search::regex::trigram_query::TrigramQuery;
 
-/// Most memory of the automaton of a pattern, as the `regex` crate has it: enough for `\w{100}`. Time is linear in
-/// the text, but for the worst patterns also in this: [`Pattern::steps_per_byte`].
+/// Most memory of the automaton of a pattern, in bytes.
+// The default of the `regex` crate, enough for `\w{100}`. Time is linear in the text and, for the
+// worst patterns, in the size of the automaton: see [`Pattern::steps_per_byte`].
 const AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
 
 /// Deepest nesting of groups and repetitions: what is done with a pattern recurses as deep.
+// Parsing and compiling recurse as deep. Patterns of people have some ten levels.
 const NEST_LIMIT: u32 = 100;
 
 /// A pattern, ready to search.

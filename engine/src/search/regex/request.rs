@@ -9,6 +9,7 @@ use crate::search::filters::Filters;
 use crate::search::request::K_LIMIT;
 
 /// Longest pattern, in bytes.
+// A list of some hundred alternatives fits. Compiling takes time and memory in proportion.
 pub const PATTERN_LIMIT_BYTES: usize = 16 << 10;
 
 /// Default of [`RegexRequest::max_line_bytes`].

@@ -26,7 +26,8 @@ use crate::search::regex::window::{DOCUMENT_LIMIT_BYTES, WindowReader};
 use crate::search::sources::{Source, Sources};
 use crate::store::meta::Settings;
 
-/// Least time for the first text of a page, so that each page gets on.
+/// Least time that the first text of a page gets.
+// Without it a page whose time is up before it begins would return the same cursor again and again.
 const LEAST_TIME: Duration = Duration::from_millis(500);
 
 /// Answers a request to one or several files.

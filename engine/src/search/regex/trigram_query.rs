@@ -11,16 +11,19 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 
 use crate::index::trigram::trigrams::{Trigram, fold, trigram};
 
-/// Most strings that a part may match and be known exactly.
+/// Most strings that a part of a pattern can match and still be known exactly.
+// Concatenation multiplies them: two parts of 16 give 256 before they are reduced. Cox's code
+// search (2012) bounds the same sets.
 const MAX_EXACT: usize = 16;
 
-/// Most beginnings or ends of a part that are kept.
+/// Most prefixes or suffixes of a part that are kept.
 const MAX_AFFIXES: usize = 16;
 
 /// Longest string that is kept whole; of longer ones their trigrams are.
 const MAX_EXACT_BYTES: usize = 64;
 
-/// Times that a repeated part is written out.
+/// Most copies of a repeated part that are written out.
+// `(abc){4}` yields all its trigrams with two copies; more copies only repeat them.
 const MAX_UNROLLED: u32 = 4;
 
 /// A condition on the set of trigrams of a text.

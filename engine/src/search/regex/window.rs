@@ -10,10 +10,12 @@ use crate::catalog::BoundSegment;
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::ChunkReader;
 
-/// A window is closed with the line in which it has at least so many bytes.
+/// Bytes from which on a window ends, with the line that reaches them.
+// Some blocks of text: they stay in the second-level cache while they are searched.
 const WINDOW_BYTES: usize = 64 << 10;
 
 /// Longest text that is searched at once for a pattern that needs whole documents.
+// Extracted texts have at most 64 MiB. The whole text is decoded into memory for such a pattern.
 pub(super) const DOCUMENT_LIMIT_BYTES: u32 = 256 << 20;
 
 /// Reads windows of one segment.

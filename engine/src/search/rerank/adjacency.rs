@@ -6,13 +6,16 @@ use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::search::rerank::names::is_part_of;
 use crate::search::rerank::texts::Occurrence;
 
-/// What a pair in the other order counts.
+/// Weight of a pair of words in the other order.
+// The order of two words often says nothing (`file reader`, `reader of files`), but not always.
 const REVERSED: f32 = 0.5;
 
-/// Pairs of a query that count; a longer query says enough by these.
+/// Most pairs of words of a query that count.
+// Each pair is looked for in 20 to 100 texts. A longer query says enough by its first pairs.
 const PAIRS_LIMIT: usize = 64;
 
 /// Most bytes between two neighbours.
+// One word or a few signs may stand between: `read_the_file`, `read (file)`.
 const GAP_LIMIT_BYTES: usize = 16;
 
 /// Two neighbouring terms of a query.

@@ -9,10 +9,12 @@
 //!
 //! A line that only looks like one costs little, because its name counts only where the query has its words.
 
-/// Longer lines are data or generated.
+/// Longest line, in bytes, that is searched for a definition.
+// Longer lines are data, minified or generated.
 pub(super) const LINE_LIMIT_BYTES: usize = 400;
 
-/// Words of a line that are looked at for a keyword.
+/// Words of a line among which a keyword is looked for.
+// `pub(crate) unsafe extern "C" fn name` has seven.
 const WORDS_LIMIT: usize = 12;
 
 /// Whether a name follows a word.

@@ -19,16 +19,19 @@ mod texts;
 pub(crate) use reranker::Reranker;
 pub(crate) use texts::ChunkTexts;
 
-/// Chunks whose text is read. On the development sets 12 of them lose .0002 nDCG@10 on text and .0015 on code
-/// (.0057 by keywords alone), and .006 of the functions that the first five hits show. Each costs about
-/// 20 microseconds.
+/// Chunks whose text is read.
+// With 12 of them the development sets lose 0.0002 nDCG@10 on text and 0.0015 on code (0.0057 by
+// keywords alone), and 0.006 of the functions that the first five hits show. Each costs about 20 us
+// (docs/decisions/12-reranking.md).
 const DEPTH: usize = 20;
 
-/// Chunks whose document is looked at. The definition of a class that many tests use is far behind them: with
-/// 20 it is missed (questions of `eval where`), 60 add little.
+/// Chunks whose document record is read.
+// The definition of a class that many tests use ranks far behind them: a depth of 20 misses it
+// (questions of `eval where`), 60 add little.
 const DOCUMENT_DEPTH: usize = 40;
 
-/// Both for a query of one or two names: the chunk that defines a class may be behind more than [`DEPTH`] that
-/// use it. At about 20 microseconds a text such a query takes up to 2 ms.
+/// Chunks whose text is read for a query of one or two names.
+// The chunk that defines a class may rank behind more than [`DEPTH`] chunks that use it. At about
+// 20 us a text such a query takes up to 2 ms.
 const DEPTH_FOR_NAMES: usize = 100;
 const DOCUMENT_DEPTH_FOR_NAMES: usize = 200;

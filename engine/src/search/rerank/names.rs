@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use crate::index::keyword::{Analyser, Query, QueryTerm};
 
-/// A name counts only when at least this share of its words are of the query.
+/// Least share of the words of a name that the query must have.
+// One word of four says little: `get` in `get_user_session_token`.
 const LEAST_SHARE: f32 = 0.3;
 
 /// Longest name that is read.

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::store::blocks::BlockReader;
 
-/// Longer texts are not kept: only a document that was added as one chunk has one.
+/// Longest text that is kept within a request, in bytes.
+// Only a document that was added as one chunk has a longer one.
 const KEPT_LIMIT_BYTES: usize = 64 << 10;
 
 /// A term of the query in a text: its number, and the range of bytes.

@@ -56,5 +56,6 @@ pub(crate) fn signals(
     Ok(signals)
 }
 
-/// Most chunks with the same largest keyword score that are compared; more are copies of one text.
+/// Most chunks with the same largest keyword score that are compared.
+// More ties at the top are copies of one text.
 const MOST_TIED: usize = 10;

@@ -2,6 +2,8 @@
 //! file may be made to harm one. `docs/search.md` says how far it agrees with syntax trees.
 
 /// Bytes of type arguments between a name and its bracket.
+// `f::<HashMap<String, Vec<u8>>>(` is a call; a `<` of a comparison must not be followed to the end
+// of the file.
 const MAX_TYPE_ARGUMENTS_BYTES: usize = 200;
 
 /// Bytes of a line before a name that are looked at: a chunk has no more, but one of a forged file may.

@@ -18,16 +18,19 @@ use crate::search::symbols::calls::is_called;
 use crate::search::symbols::lookup::{DocumentRows, documents, keep_rows, text_of};
 use crate::store::symbols::StoredSymbols;
 
-/// Bytes of text that are read at most to find who uses a name.
+/// Most bytes of text that are read to find the uses of a name.
+// Half a second at 600 MB/s. A name such as `new` is in every chunk; the result then says that it
+// is incomplete.
 const MAX_READ_BYTES: u64 = 256 << 20;
 
-/// Bytes that are read of the definitions of a name.
+/// Most bytes of the definitions of a name that are read.
 const MAX_DEFINITION_BYTES: u64 = 4 << 20;
 
 /// Distinct identifiers that are looked up.
+// One lookup each: some tens of milliseconds for all of them.
 const MAX_IDENTIFIERS: usize = 20_000;
 
-/// Lines of one symbol that are kept.
+/// Most lines of one symbol that are kept. Further uses are only counted.
 const MAX_LINES: usize = 100;
 
 /// Where a name is used.

@@ -46,6 +46,7 @@ use crate::search::query::parsed::{
 use crate::search::query::running_text;
 
 /// Most operators of a query; later ones are plain text. Each costs a pass over bitmaps or documents.
+// A query of people has a few. A pasted text may have hundreds of signs.
 const OPERATORS_LIMIT: usize = 64;
 
 /// Parses a query, in time linear in its length. Every text is a query.

@@ -3,6 +3,8 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// States of a class of characters that one byte can be in, or pass on its way there.
+// An average of UTF-8 classes such as `\w`, which compile to some states for each length of a
+// character.
 const CLASS_STEPS: u64 = 8;
 
 /// An upper estimate of the steps that an automaton of the pattern takes for a byte when it follows all its states:
@@ -28,6 +30,8 @@ fn steps(hir: &Hir) -> u64 {
         HirKind::Class(Class::Unicode(_)) => CLASS_STEPS,
         HirKind::Capture(capture) => steps(&capture.sub),
         HirKind::Repetition(repetition) => {
+            // The compiler writes a repetition out as often as its largest bound, and an open one
+            // as often as its least.
             let times = repetition.max.unwrap_or(repetition.min).max(1);
             let once = steps(&repetition.sub).saturating_add(1);
             once.saturating_mul(u64::from(times))

@@ -6,10 +6,14 @@
 
 use rustc_hash::FxHashMap;
 
-/// Most outcomes that are kept.
+/// Number of outcomes that are kept, approximately.
+// 12 bytes each and the overhead of the map: 10 to 20 MB. For longer texts the distance between
+// kept positions grows instead.
 const LIMIT: usize = 1 << 19;
 
-/// Least distance of the positions that are looked at.
+/// Least distance of the positions whose outcome is kept.
+// An outcome for each byte would take more memory than the text. A search that starts between two
+// kept positions reads at most 64 bytes more.
 const LEAST_DISTANCE: usize = 64;
 
 /// Outcomes in one text, by position and state.
@@ -29,6 +33,7 @@ impl Memo {
     /// Forgets everything, for a text of so many bytes.
     pub(super) fn begin_text(&mut self, len: usize) {
         self.forget();
+        // A power of two, so that `is_kept` is a mask.
         self.distance = (len / LIMIT).next_power_of_two().max(LEAST_DISTANCE);
     }
 
@@ -41,6 +46,7 @@ impl Memo {
     /// Begins a scan that ends at `to`.
     pub(super) fn begin_scan(&mut self, to: usize) {
         self.passed.clear();
+        // An outcome says what follows up to the end of the scan; with another end it may differ.
         if self.to != to {
             self.to = to;
             self.outcomes.clear();
@@ -66,10 +72,13 @@ impl Memo {
 
     /// Keeps what the scan under way came to.
     pub(super) fn end_scan(&mut self, last: Option<usize>) {
+        // Clearing all is simple and keeps the time linear up to a constant: what was forgotten is
+        // found again once.
         if self.outcomes.len() + self.passed.len() > LIMIT * 2 {
             self.outcomes.clear();
         }
         for (at, state) in self.passed.drain(..) {
+            // A match that ended before a position says nothing about what follows there.
             let end = last.filter(|end| *end >= at as usize);
             let end = end.and_then(|end| u32::try_from(end).ok()).unwrap_or(0);
             self.outcomes.insert((at, state), end);

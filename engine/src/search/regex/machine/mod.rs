@@ -64,6 +64,8 @@ impl Machine {
     ) -> std::result::Result<Machine, Box<BuildError>> {
         let nfa = |is_reverse| {
             let config = NFA::config()
+                // Only bounds of whole matches are needed; captures would make the automaton
+                // larger.
                 .which_captures(WhichCaptures::None)
                 .nfa_size_limit(Some(limit_bytes))
                 .reverse(is_reverse);
@@ -72,6 +74,7 @@ impl Machine {
         };
         let prefilter = Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir);
         Ok(Machine {
+            // A slow prefilter costs more than the automaton.
             forward: Scanner::new(nfa(false)?, prefilter.filter(Prefilter::is_fast)),
             backward: Scanner::new(nfa(true)?, None),
         })

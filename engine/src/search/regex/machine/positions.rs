@@ -2,7 +2,9 @@
 
 use regex_automata::util::look::{Look, LookMatcher, LookSet};
 
-/// Kinds of positions that are told apart at once.
+/// Most kinds of positions that one scan distinguishes.
+// A state has a row of transitions for each kind. Beyond the limit a scan goes on without keeping
+// states. A number and one fit the bytes of `between_ascii`.
 pub(super) const KINDS_LIMIT: usize = 64;
 
 /// What a list of states needs to know of a position.
@@ -49,6 +51,8 @@ impl Positions {
             is_reverse,
             kinds: if is_uniform { vec![any] } else { Vec::new() },
             is_uniform,
+            // 128 * 128 pairs of neighbours. Most assertions (`\b`, `^`) depend on two ASCII bytes,
+            // and deciding them for each byte anew would dominate the scan.
             between_ascii: vec![0; if is_uniform { 0 } else { 1 << 14 }],
         }
     }
@@ -83,6 +87,7 @@ impl Positions {
             (Some(before), Some(after)) if before.is_ascii() && after.is_ascii() => {
                 Some(usize::from(*before) << 7 | usize::from(*after))
             }
+            // Neighbours outside ASCII need their characters decoded.
             _ => None,
         };
         let known = neighbours.and_then(|pair| self.between_ascii.get(pair));

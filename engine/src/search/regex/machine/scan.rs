@@ -11,13 +11,18 @@ use crate::search::regex::machine::simulation::{Simulation, StateList};
 use crate::search::regex::machine::states::{DEAD, START, States, Transition};
 use crate::search::regex::machine::watch::Watch;
 
-/// States are not worth keeping when they serve for fewer bytes each than this.
+/// Least bytes that a cached state must serve for on average.
+// Making a state costs about as much as scanning some bytes without it. `regex-automata` gives up
+// its cache by a similar rule.
 const BYTES_PER_STATE: u64 = 8;
 
-/// So many bytes are then scanned without keeping states.
+/// Bytes that are scanned without caching states after the cache did not pay.
+// Long enough that the attempt with a new cache costs little, short enough that a text which
+// becomes regular is scanned fast soon.
 const LOOSE_BYTES: u64 = 16 << 10;
 
-/// The steps that a scan counts before it looks at its watch.
+/// Steps between two reports of a scan to its watch.
+// The watch itself looks at the clock after 2^16 steps; a report costs a function call.
 const STEPS: u64 = 1 << 12;
 
 /// What a scan came to.
@@ -104,10 +109,12 @@ impl Scanner {
                     let Some(found) = prefilter.find(bytes, Span::from(at..to)) else {
                         break;
                     };
+                    // A prefilter reads some 16 bytes in the time of a step.
                     steps += (found.start - at) as u64 / 16;
                     at = found.start;
                 }
                 if last.is_some()
+                    // Only behind a match: before one the scan is the first to read this text.
                     && self.memo.is_kept(at)
                     && let Some(outcome) = self.memo.outcome(at, state)
                 {
@@ -233,6 +240,7 @@ impl Scanner {
         if self.states.is_full() {
             let is_worth = self.kept_bytes >= BYTES_PER_STATE * self.states.len() as u64;
             self.states.clear();
+            // Outcomes name states by number, and numbers are given anew.
             self.memo.forget();
             self.kept_bytes = 0;
             if !is_worth {
@@ -240,6 +248,7 @@ impl Scanner {
                 std::mem::swap(&mut self.list, &mut self.next);
                 return Place::List;
             }
+            // The transition is not kept: the state that it starts from was forgotten.
             return Place::State(self.states.number_of(&self.next));
         }
         let number = self.states.number_of(&self.next);

@@ -87,6 +87,8 @@ impl Simulation {
                 break;
             }
         }
+        // A new match may begin here. It comes last, because earlier ones are preferred
+        // (leftmost-first).
         if !list.is_closed && !is_match && position.is_boundary {
             is_match = self.follow(self.nfa.start_anchored(), position, &mut steps);
         }
@@ -142,6 +144,7 @@ impl Simulation {
                     }
                 }
                 State::Union { alternates } => {
+                    // Reversed, so that the stack gives back the preferred alternative first.
                     self.stack.extend(alternates.iter().rev());
                 }
                 State::BinaryUnion { alt1, alt2 } => self.stack.extend([*alt2, *alt1]),
@@ -162,6 +165,7 @@ impl Simulation {
     fn begin_round(&mut self) {
         self.round = self.round.wrapping_add(1);
         if self.round == 0 {
+            // After 2^32 rounds old marks would look new.
             self.met.fill(0);
             self.round = 1;
         }

@@ -7,16 +7,18 @@ use rustc_hash::FxHashMap;
 
 use crate::search::regex::machine::simulation::StateList;
 
-/// Most memory of the lists and transitions of one direction, about.
+/// Approximate memory limit of the states and transitions of one direction, in bytes.
+// A lazy automaton of a large class can have millions of states. Above the limit the cache is
+// cleared and built again.
 const LIMIT_BYTES: usize = 4 << 20;
 
-/// The state that nothing follows.
+/// The dead state: no match can follow.
 pub(super) const DEAD: u32 = 0;
 
 /// The state that a scan begins in.
 pub(super) const START: u32 = 1;
 
-/// A transition that is not known.
+/// Marks a transition that is not computed yet.
 const UNKNOWN: u32 = u32::MAX;
 
 /// Where one state and kind of position has no transitions.
@@ -28,6 +30,7 @@ pub(super) struct Transition(u32);
 
 impl Transition {
     pub(super) fn new(next: u32, is_match: bool) -> Transition {
+        // Numbers of states stay far below 2^31: the memory limit allows some 40,000.
         Transition(next << 1 | u32::from(is_match))
     }
 
@@ -111,10 +114,13 @@ impl States {
 
     fn add(&mut self, ids: Vec<StateID>, is_closed: bool) -> u32 {
         let number = self.lists.len() as u32;
+        // 96 bytes estimate the two entries, the reference count and the allocation of a list.
         self.list_bytes += ids.len() * size_of::<StateID>() + 96;
         let list = Rc::new((ids, is_closed));
         self.lists.push(Rc::clone(&list));
         self.numbers.insert(list, number);
+        // Rows are made when their first transition is known: most states meet few kinds of
+        // positions.
         self.rows.resize(self.lists.len() * self.kinds, NO_ROW);
         number
     }

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use kb_types::error::Result;
 
-/// The clock and the caller are looked at after so many steps, well below a millisecond.
+/// Steps between two looks at the clock and at the caller's cancellation.
+// Well below a millisecond of work, and a look at the clock costs some tens of nanoseconds.
 const STEPS: u64 = 1 << 16;
 
 /// Counts the steps of a search, and looks at the clock and at the caller from time to time.
@@ -52,6 +53,7 @@ impl<'w> Watch<'w> {
             self.steps = 0;
             (self.tick)()?;
             let deadline = self.deadline;
+            // Once over, always over: callers that ask again get the same answer.
             self.is_over |= deadline.is_some_and(|deadline| Instant::now() >= deadline);
         }
         Ok(self.is_over)
