@@ -33,8 +33,9 @@ const LEAST_ROWS: u64 = 8;
 
 /// A query is starved when it has read this many times the rows that would hold enough candidates if the allowed rows
 /// were spread evenly.
-// Below 4 a query whose allowed rows are merely uneven would be answered by a full scan; above it a
-// starved query reads more lists for nothing.
+// With a filter that keeps a tenth of 999,998 rows, all beside each other, the lists near the query
+// give a recall of 0.86. Queries that count as starved are answered from all allowed rows or all
+// lists: 0.98. A smaller number would send merely uneven filters there.
 const STARVED: u64 = 4;
 
 /// The candidates of each query: the best `wanted` of the lists that may hold one of the `near` nearest, `k` at least
