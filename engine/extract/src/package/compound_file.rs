@@ -50,6 +50,8 @@ impl<'a> CompoundFile<'a> {
         if !bytes.starts_with(SIGNATURE) {
             return None;
         }
+        // [MS-CFB] 2.2 allows 9 and 12. Others are clamped instead of refused: the rest of such
+        // files is often readable.
         let shift = u16_at(bytes, 30)?.clamp(7, 14);
         let mut file = CompoundFile {
             bytes,
@@ -60,6 +62,8 @@ impl<'a> CompoundFile<'a> {
             mini: Vec::new(),
             mini_next: Vec::new(),
         };
+        // The order matters: the directory is a chain of the table, and the short streams are a
+        // chain that the directory names.
         file.read_table();
         file.directory = file.chain(u32_at(bytes, 48)?, usize::MAX);
         let mini_table = file.chain(u32_at(bytes, 60)?, usize::MAX);
@@ -88,7 +92,9 @@ impl<'a> CompoundFile<'a> {
 
     fn read_entry(&self, entry: &[u8]) -> Option<Vec<u8>> {
         let first = u32_at(entry, 116)?;
+        // The size of a stream comes from the file, and no stream is longer than it.
         let length = place_at(entry, 120)?.min(self.bytes.len());
+        // [MS-CFB] 2.2: streams below the cutoff (4,096) are in short sectors.
         let mut stream = match length < self.mini_below {
             true => self.mini_chain(first, length),
             false => self.chain(first, length),
@@ -112,6 +118,7 @@ impl<'a> CompoundFile<'a> {
         let outermost = self.outermost();
         let found = outermost.into_iter().find(|entry| is_it(entry));
         let mut all = (0..self.entries()).filter_map(|place| self.entry(place));
+        // A damaged tree of siblings hides streams that the directory still lists.
         found.or_else(|| all.find(|entry| is_it(entry)))
     }
 
@@ -162,6 +169,7 @@ impl<'a> CompoundFile<'a> {
             let Some(entry) = at(place) else {
                 continue;
             };
+            // A tree of a hostile file may lead in a circle.
             if seen.insert(place) {
                 entries.push((place, entry));
                 left.extend([68, 72].iter().filter_map(|at| u32_at(entry, *at)));
@@ -172,12 +180,15 @@ impl<'a> CompoundFile<'a> {
 
     fn sector(&self, number: u32) -> &'a [u8] {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
+        // The header takes the place of one sector.
         let start = number.saturating_add(1).saturating_mul(self.sector_bytes);
         stretch(self.bytes, start, self.sector_bytes)
     }
 
     /// The table of which sector follows which, from the sectors that the header and its chain name.
     fn read_table(&mut self) {
+        // No file has more sectors than its bytes; the bound ends chains of table sectors that lead
+        // in a circle.
         let most = self.bytes.len() / self.sector_bytes + 2;
         let header = stretch(self.bytes, 76, 4 * HEADER_TABLE_ENTRIES);
         let mut tables: Vec<u32> = numbers(header).collect();
@@ -200,6 +211,7 @@ impl<'a> CompoundFile<'a> {
     /// The sectors from `first` on, until there are `most` bytes. A circle ends when every sector of the file
     /// could have been read.
     fn chain(&self, first: u32, most: usize) -> Vec<u8> {
+        // A chain that leads in a circle ends when it is as long as the file.
         let most = most.min(self.bytes.len());
         let mut read = Vec::new();
         let mut number = first;
@@ -237,6 +249,7 @@ fn is_stream(entry: &[u8]) -> bool {
 }
 
 fn name_of(entry: &[u8]) -> String {
+    // [MS-CFB] 2.6.1: at most 32 UTF-16 units with the final zero.
     let length = usize::from(u16_at(entry, 64).unwrap_or(0)).min(64);
     utf_16(stretch(entry, 0, length.saturating_sub(2)))
 }

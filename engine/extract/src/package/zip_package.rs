@@ -42,6 +42,8 @@ impl<'a> ZipPackage<'a> {
         let mut places = HashMap::new();
         for place in 0..archive.len() {
             if let Some(Ok(name)) = archive.name_for_index(place) {
+                // The first entry of a name counts. An archive may list a name twice, and one of
+                // them has to win.
                 places.entry(key(&name)).or_insert(place);
             }
         }
@@ -61,6 +63,8 @@ impl<'a> ZipPackage<'a> {
     /// Reads no more than another package may, which may then read so much less: for one that lies inside the other.
     pub(crate) fn share_limit(&mut self, outer: &mut ZipPackage<'_>) {
         self.left_bytes = self.left_bytes.min(outer.left_bytes);
+        // One budget for both: a document in a document in a document would multiply the limit
+        // otherwise.
         outer.left_bytes = self.left_bytes;
     }
 
@@ -75,6 +79,7 @@ impl<'a> ZipPackage<'a> {
     /// [`SkipReason::Limit`] for a part that inflates to more than [`MAX_PART_BYTES`], or with the others to more
     /// than [`MAX_PACKAGE_BYTES`]; [`SkipReason::Encrypted`]; [`SkipReason::Damaged`].
     pub(crate) fn read(&mut self, name: &str) -> Result<Option<Vec<u8>>, SkipReason> {
+        // Read to one byte beyond the limit: only then it is certain that there is more.
         let limit = MAX_PART_BYTES.min(self.left_bytes);
         let bytes = self.read_up_to(name, limit.saturating_add(1))?;
         let read = bytes.as_ref().map_or(0, Vec::len);
@@ -106,12 +111,14 @@ impl<'a> ZipPackage<'a> {
         let damaged = SkipReason::damaged(self.format, "one of its parts cannot be read");
         let part = match self.archive.by_index(place) {
             Ok(part) => part,
+            // Told apart, because the user can do something about it.
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => {
                 return Err(SkipReason::Encrypted(self.format));
             }
             Err(_) => return Err(damaged),
         };
         let mut bytes = Vec::new();
+        // No memory is reserved by the size that the directory states.
         match part.take(most).read_to_end(&mut bytes) {
             Ok(_) => Ok(Some(bytes)),
             Err(_) => Err(damaged),
@@ -122,6 +129,8 @@ impl<'a> ZipPackage<'a> {
 /// Names of parts differ in case and slashes only where programs are careless.
 fn key(name: &str) -> String {
     let name = name.trim_start_matches(['/', '\\']);
+    // Some writers use backslashes or other capitals than in the references (OPC part names ignore
+    // ASCII case).
     name.replace('\\', "/").to_lowercase()
 }
 

@@ -59,6 +59,7 @@ impl Element<'_> {
     /// The namespaces that it declares, by prefix; empty for elements without one.
     fn namespaces(&self) -> impl Iterator<Item = (String, String)> {
         let mut attributes = self.0.attributes();
+        // The check for duplicate names is quadratic in the number of attributes.
         attributes.with_checks(false);
         attributes.flatten().filter_map(|attribute| {
             let prefix = match attribute.key.into_inner() {
@@ -186,8 +187,11 @@ impl<'a> XmlReader<'a> {
         let mut reader = Reader::from_str(text);
         let config = reader.config_mut();
         config.expand_empty_elements = true;
+        // Damaged documents are read as far as they go, as office programs do. Depth is counted
+        // here instead.
         config.check_end_names = false;
         config.allow_unmatched_ends = true;
+        // Hand-made files have a bare `&` in URLs.
         config.allow_dangling_amp = true;
         XmlReader {
             reader,
@@ -237,6 +241,8 @@ impl<'a> XmlReader<'a> {
         loop {
             let event = self.next_of_all()?;
             if let (Some(own), Some(XmlEvent::Start(element))) = (&mut self.own, &event) {
+                // `extLst` and `Choice` hold what newer programs added; the `Fallback` says the
+                // same for others (ECMA-376 part 3).
                 let is_read = match element.name() {
                     "extLst" | "Choice" => false,
                     "AlternateContent" | "Fallback" => true,
@@ -317,9 +323,13 @@ impl<'a> XmlReader<'a> {
                 Ok(Event::CData(text)) => XmlEvent::Text(text.xml10_content()),
                 Ok(Event::GeneralRef(reference)) => match character(&reference) {
                     Some(character) => XmlEvent::Text(Cow::Owned(character.to_string())),
+                    // Only the five entities of XML are known: others need a DTD, and expanding
+                    // those of a DTD is how small files become large ("billion laughs").
                     None => continue,
                 },
                 Ok(Event::Eof) => {
+                    // The end inside an element: what was read counts, and the document says that
+                    // it is incomplete.
                     self.is_broken |= self.depth > 0;
                     return Ok(None);
                 }
@@ -338,6 +348,7 @@ impl<'a> XmlReader<'a> {
     /// As [`XmlReader::next`].
     pub(crate) fn skip(&mut self) -> Result<(), SkipReason> {
         let outside = self.depth.saturating_sub(1);
+        // Without recursion, so that depth costs no stack.
         while self.depth > outside && self.next_of_all()?.is_some() {}
         Ok(())
     }
