@@ -22,6 +22,7 @@ impl CatalogCache {
     /// As [`Catalog::load`].
     pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
         let identity = snapshot.identity();
+        // A panic elsewhere leaves a whole catalog or none here: it is replaced by one assignment.
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);
         let before = match cached.as_ref() {
             Some((of, catalog)) if *of == identity => return Ok(Arc::clone(catalog)),

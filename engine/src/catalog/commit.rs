@@ -72,6 +72,8 @@ impl Catalog {
     /// As [`Catalog::load`].
     pub fn load_after(snapshot: &Snapshot<'_>, before: Option<&Catalog>) -> Result<Catalog> {
         let meta = Meta::read(snapshot)?;
+        // Before any segment: a program that is too old says so, and does not call the file
+        // damaged.
         vector::check_codec(meta.embedder.codec)?;
         // Its segments ascend strictly: none is loaded twice, or a million times.
         let manifest = Manifest::read(snapshot)?;
@@ -91,6 +93,8 @@ impl Catalog {
             let chunk_limit_bytes = meta.chunker.cap_bytes;
             let segment =
                 Segment::load(snapshot, id, previous, chunk_limit_bytes, &vector_columns)?;
+            // Readers take the codec of a segment, writers and merges that of the file; rows copied
+            // under another codec would be read as other vectors without any error.
             if segment.records.vectors.codec != meta.embedder.codec {
                 return Err(Error::damaged(format!(
                     "the vectors of segment {number} are stored in another way than the file says"
@@ -105,6 +109,8 @@ impl Catalog {
             statistics.chunks += u64::from(segment.live_rows());
             statistics.total_length = statistics
                 .total_length
+                // Sums of forged lengths may overflow; they only weigh scores, so that the largest
+                // number does.
                 .saturating_add(segment.live_length());
             segments.push(segment);
         }
@@ -167,6 +173,8 @@ impl Catalog {
     /// [`Error::Damaged`].
     pub fn class_chunks(&self, snapshot: &Snapshot<'_>) -> Result<ClassChunks> {
         if let Some(classes) = self.classes.get() {
+            // Two threads may read it at once, and one result is kept: cheaper than a lock that all
+            // wait for.
             return Ok(*classes);
         }
         let count = |class: Class| {
@@ -211,6 +219,7 @@ impl Catalog {
         snapshot: &'s Snapshot<'_>,
         record: &DocumentRecord,
     ) -> Result<Option<BoundSegment<'s>>> {
+        // Documents without text name no segment that is live, see `NO_SEGMENT`.
         if record.rows == 0 {
             return Ok(None);
         }

@@ -17,6 +17,8 @@ const TAG_SEPARATOR: char = '\n';
 /// It holds the strings of each document, which the file holds too, and 72 bytes: never more than
 /// twice the size of table `docs`.
 #[derive(Debug, Default)]
+// Two strings for all: two or three strings a document of their own would take 24 bytes each beside
+// an allocation, and a glob over all paths would wait for memory at each.
 pub struct Directory {
     /// The paths of all documents, one after the other: globs are compared with one after the other.
     paths: String,
@@ -75,6 +77,7 @@ impl Directory {
             directory.push(id, &record, segments)?;
             Ok(ControlFlow::Continue(()))
         })?;
+        // It stays as long as the commit is open, and growing left up to twice the bytes.
         directory.paths.shrink_to_fit();
         directory.text.shrink_to_fit();
         directory.entries.shrink_to_fit();
@@ -116,6 +119,8 @@ impl Directory {
         let folder_bytes = record.path.rfind('/').unwrap_or(0);
         let folder = record.path.get(..folder_bytes);
         let last = self.entries.last();
+        // Documents of one folder mostly follow each other, so that a glob can decide a folder
+        // once.
         let folder_number = last.map_or(0, |last| {
             let end = last.path_start + last.folder_bytes as usize;
             let before = self.paths.get(last.path_start..end);

@@ -56,6 +56,8 @@ impl Segment {
         chunk_limit_bytes: u32,
         columns: &VectorColumns,
     ) -> Result<Segment> {
+        // An equal number is not enough: `before` may be of another file, or a commit may have
+        // changed the vectors of the segment. Extents and record are compared.
         if let Some(previous) = previous
             && let Some(extents) = previous.extents.in_commit(snapshot)?
             && previous.is_as_in(snapshot)?
@@ -76,7 +78,9 @@ impl Segment {
         let text = keyword::KeywordRecord::decode(&record.text_index)?;
         let vectors = vector::VectorRecord::decode(&record.vector_index)?;
         let more_vectors = MoreVectorIndex::all_of(&record, id, columns)?;
-        // What later steps allocate by rows is bounded by what the file has.
+        // What later steps allocate by rows is bounded by what the file has. The column of heads
+        // has a fixed size a block, and extents are checked against the length of the file, so that
+        // the number of rows cannot be forged without bytes for it.
         let rows = u64::from(record.rows);
         let heads_bytes = rows.div_ceil(u64::from(BLOCK_ROWS)) * u64::from(HEAD_BYTES);
         let mut columns = record.columns.iter();

@@ -31,6 +31,8 @@ pub struct Deleted {
 
 #[derive(Debug, SchemaRead, SchemaWrite)]
 struct DeletedRecord {
+    // Sums beside the rows: a catalog needs them at each opening, and without them would have to
+    // read the chunks.
     documents: u32,
     text_bytes: u64,
     total_length: u64,
@@ -56,10 +58,12 @@ impl Deleted {
     /// Writes the record; none when no document is deleted.
     #[cfg(feature = "ingest")]
     pub fn write(&self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+        // A segment without a row is the common case, and then costs no look at a bitmap.
         if self.documents == 0 {
             return remove(transaction, segment);
         }
         let mut rows = self.rows.clone();
+        // Runs: documents are deleted whole, and their rows lie together.
         rows.optimize();
         let mut bytes = Vec::with_capacity(rows.serialized_size());
         rows.serialize_into(&mut bytes).map_err(Error::storage)?;
@@ -84,6 +88,8 @@ pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<(
 
 fn decode(row: &[u8], limit: u32) -> Result<Deleted> {
     let record: DeletedRecord = decode_record("deleted chunks", DELETED_VERSION, row)?;
+    // Rows beyond the segment would be subtracted from its live rows, and make these fewer than
+    // none.
     let rows = decode_rows_below("the bitmap of deleted chunks", &record.rows, limit)?;
     Ok(Deleted {
         rows,

@@ -105,7 +105,8 @@ impl Head {
 
     /// Which of the documents of the block has a row.
     fn document_of(&self, row: u32) -> usize {
-        // Row 0 has the first one, whether or not it is first in it.
+        // Row 0 has the first one, whether or not it is first in it. Shifted first: with `row` at
+        // 63 a mask that includes the row itself would be a shift by 64.
         let further = (self.firsts >> 1) & ((1u64 << row) - 1);
         further.count_ones() as usize
     }
@@ -143,6 +144,7 @@ impl Block<'_> {
         };
         // A missing word reads as zeros; the length of the block was checked when its bytes were
         // taken.
+        // `width` is at most 32, checked when the head was read, so that neither shift overflows.
         let number = (word >> (at % 8)) & ((1 << width) - 1);
         number as u32
     }
@@ -288,10 +290,14 @@ pub(super) fn pack(
             Some(last) if !is_first => last.lines.last,
             _ => 0,
         };
+        // Modulo 2^32 every pair of lines can be stored, also one that goes back, without a bit for
+        // a sign.
         let gap = row.lines.first.wrapping_sub(line);
         numbers.push([row.end, row.lines.last, gap]);
         last = Some(row);
     }
+    // The row before is then not needed. One form for the same rows is what `is_canonical`
+    // compares.
     if head.firsts & 1 == 1 {
         head.before = Before::default();
     }

@@ -79,6 +79,7 @@ pub fn check_size(parts: &[Part]) -> Result<()> {
         others + MAX_PART_OVERHEAD_BYTES
     };
     let limit = MAX_VALUE_BYTES.min(MAX_SEQUENCE_BYTES);
+    // As for outlines: a bound by addition, and only what is near the limit is encoded.
     if parts.iter().map(most).sum::<usize>() < limit {
         return Ok(());
     }
@@ -222,6 +223,8 @@ impl PartsTable {
         let Some(row) = self.row(snapshot, id)? else {
             return Ok(Vec::new());
         };
+        // Checked at reading, not at opening: a file of a million documents opens without a look at
+        // them.
         let parts = decode(&row)?;
         match kb_types::part::fault(&parts, text_bytes) {
             Some(fault) => Err(Error::damaged(format!("document {}: {fault}", id.0))),

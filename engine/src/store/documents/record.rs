@@ -76,6 +76,8 @@ impl DocumentRecord {
 
     /// 16 hexadecimal digits that differ where anything of the document does: what it says, what it
     /// is called, what people gave it. Where it lies in the file, and since when, is no part of them.
+    // 64 bits of the hash: only revisions of one document are compared, which are few, and models
+    // pay for every token.
     pub fn revision(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         // Each with its length: no two lists of strings are the same bytes.
@@ -174,6 +176,8 @@ pub(super) fn decode(row: &[u8]) -> Result<DocumentRecord> {
     let stored: StoredDocument<'_> = decode_record("a document", DOCUMENT_VERSION, row)?;
     let text_bytes = match stored.text_bytes {
         Some(text_bytes) => text_bytes,
+        // The size of a file is a u64, its text is not: only an original that is text throughout
+        // may leave the length out.
         None => u32::try_from(stored.size_bytes)
             .map_err(|_| Error::damaged(format!("document {:?} is too long", stored.path)))?,
     };

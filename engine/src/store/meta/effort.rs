@@ -94,6 +94,7 @@ impl EffortRecord {
     /// measures again.
     fn of_wish(wanted: Option<f32>) -> EffortRecord {
         EffortRecord {
+            // As `vector::Effort::default`, with which files without this row are searched.
             reach: 7.0,
             candidates: 1.0,
             wanted,
@@ -133,6 +134,8 @@ fn is_share(share: f32) -> bool {
 }
 
 fn is_effort(reach: f32, candidates: f32) -> bool {
+    // Far above what is ever measured (from 12 on every list is read). A forged row must not make a
+    // search keep millions of candidates, nor none at all.
     reach > 0.0 && reach <= 1000.0 && (1.0..=1000.0).contains(&candidates)
 }
 
@@ -153,6 +156,7 @@ impl EffortRecord {
 
     fn decode(row: &[u8]) -> Result<EffortRecord> {
         let record: EffortRecord = match row.first() {
+            // The wish of a person is kept across versions; a measurement is made again by itself.
             Some(&COUNTED_VERSION) => {
                 let record: CountedRecord = decode_record("row effort", COUNTED_VERSION, row)?;
                 EffortRecord::of_wish(record.wanted)

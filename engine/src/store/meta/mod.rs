@@ -206,9 +206,11 @@ impl Meta {
         let row = read_kb_record(snapshot, tables::KB_META)?;
         let meta: Meta = decode_record("row meta", META_VERSION, &row)?;
         match &meta.recall {
+            // It is shown to people as a certificate: NaN, or 300 %, must not be.
             Some(record) if !(0.0..=1.0).contains(&record.recall) => {
                 Err(Error::damaged("row meta states a recall that is no share"))
             }
+            // Readers take memory for a chunk up to this number.
             _ if meta.chunker.cap_bytes as usize > BLOCK_LIMIT_BYTES => Err(Error::damaged(
                 "row meta allows chunks that no block can hold",
             )),

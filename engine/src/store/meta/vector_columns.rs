@@ -89,6 +89,8 @@ pub struct QuantisedRecord {
 
 /// Row 0 of table `vectors`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
+// `next` is stored, not derived from the columns: the number of one that was removed is not given
+// again.
 struct VectorStateRecord {
     default: u16,
     next: u16,
@@ -186,6 +188,8 @@ impl VectorColumns {
         if self.default != BUILT_IN && self.numbered(self.default).is_none() {
             return Err(damaged("has a default that is no column"));
         }
+        // Names tell columns apart on the command line, so that two of one name could not both be
+        // asked for.
         let mut names: Vec<&str> = self
             .list
             .iter()
@@ -287,6 +291,7 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
             let both = decode_record::<(VectorColumnRecord, QuantisedRecord)>;
             match both(WHAT, COLUMN_VERSION, row) {
                 Ok((record, quantised)) => (record, None, Some(quantised)),
+                // A row of a writer that did not measure ends before the second record.
                 Err(_) => (decode_record(WHAT, COLUMN_VERSION, row)?, None, None),
             }
         }

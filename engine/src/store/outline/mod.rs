@@ -64,6 +64,8 @@ struct HeadingRecord<'a> {
 /// # Errors
 /// [`Error::TooLarge`].
 pub fn check_size(outline: &[Heading]) -> Result<()> {
+    // A bound by addition first: encoding every outline to learn its size would cost as much as
+    // writing it.
     let most = |heading: &Heading| heading.title.len() + MAX_HEADING_OVERHEAD_BYTES;
     if outline.iter().map(most).sum::<usize>() < MAX_VALUE_BYTES.min(MAX_SEQUENCE_BYTES) {
         return Ok(());
@@ -86,6 +88,8 @@ pub fn check_size(outline: &[Heading]) -> Result<()> {
 #[cfg(feature = "ingest")]
 pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading]) -> Result<()> {
     if outline.is_empty() {
+        // A document without a row is asked for its symbols, and most documents of a collection of
+        // code have no row.
         return remove(transaction, id);
     }
     let row = pack(encode(outline)?)?;
@@ -96,9 +100,11 @@ pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, outline: &[Heading
 #[cfg(feature = "ingest")]
 fn pack(record: Vec<u8>) -> Result<Vec<u8>> {
     let frame = zstd::bulk::compress(&record, ZSTD_LEVEL).map_err(Error::storage)?;
+    // The limit of a value refuses such a record when it is put; it need not be refused twice.
     let Ok(len_bytes) = u32::try_from(record.len()) else {
         return Ok(record);
     };
+    // Short outlines do not pay for the head of a frame, and reading them plainly is faster.
     if PACKED_HEAD_BYTES + frame.len() >= record.len() {
         return Ok(record);
     }
@@ -110,11 +116,14 @@ fn pack(record: Vec<u8>) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::Damaged`] where it is no frame of as many bytes as it says, or of more than a value has.
 fn unpack(row: Vec<u8>) -> Result<Vec<u8>> {
+    // Both forms stay: the first byte of each is a version, so a reader tells them apart without a
+    // flag.
     if row.first() != Some(&PACKED_VERSION) {
         return Ok(row);
     }
     let len_bytes = u32_at(&row, 1)? as usize;
     let frame = row.get(PACKED_HEAD_BYTES..).unwrap_or_default();
+    // Checked before memory is taken: five bytes of a forged row could ask for 4 GB.
     if len_bytes > MAX_VALUE_BYTES {
         return Err(Error::damaged("an outline is too long"));
     }

@@ -36,6 +36,8 @@ pub fn section_name(section: &SectionAt) -> String {
 pub fn starts_within(outline: &StoredOutline, span: Span) -> Vec<u32> {
     let is_within = |start: &u32| span.start < *start && *start < span.end;
     let headings = outline.headings();
+    // In order, which is nearly always, only the headings of the span are looked at. Otherwise all
+    // are, and sorted.
     if let Some(begun) = outline.begun(span.start) {
         let behind = headings.iter().skip(begun).map(|heading| heading.start);
         return behind.take_while(is_within).collect();
@@ -62,6 +64,7 @@ fn heading_at(outline: &StoredOutline, byte: u32) -> Option<usize> {
         if !heading.has_ended(byte) {
             return Some(position);
         }
+        // Programs nest deeper than a level counts; all deeper ones have the largest.
         position = if heading.level == u8::MAX {
             // The levels below are all the same, so the one before may be around it.
             position.checked_sub(1)?
@@ -177,6 +180,7 @@ fn is_ambiguous(outline: &StoredOutline, position: usize, path: &str, numbers: &
     if let Some(excerpt) = outline.excerpt() {
         return excerpt.is_ambiguous(position);
     }
+    // A request reads such a path from the top, so the number has to come before it.
     if path.starts_with(SECTION_SEPARATOR.trim_start()) {
         return true;
     }

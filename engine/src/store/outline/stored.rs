@@ -41,6 +41,8 @@ impl StoredHeading {
 
 /// Where the titles are.
 #[derive(Debug)]
+// Titles are read of few headings, of those above a hit. One string for all costs one allocation,
+// not one a heading.
 enum Titles {
     /// Of a text: one behind the other, and where each ends.
     Text { titles: String, ends: Vec<usize> },
@@ -186,6 +188,7 @@ impl StoredOutline {
             self.headings
                 .partition_point(|heading| heading.start <= byte)
         };
+        // Where headings go back a binary search would be wrong; the caller looks at all of them.
         self.is_ascending.then(begun)
     }
 }
