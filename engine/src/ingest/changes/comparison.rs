@@ -23,8 +23,10 @@ use crate::progress::Reporter;
 use crate::store::meta::Settings;
 use crate::store::skipped::SkippedRecord;
 
-/// A file that was changed so shortly before it was read may have been changed again within the same
-/// tick of the file system's clock (2 s on FAT): its content is compared, whatever its time says.
+/// Age below which the time of a file proves nothing.
+// The tick of FAT, the coarsest clock in use. A file that was changed so shortly before it was read
+// may have been changed again within the same tick, so its content is compared. git calls such
+// files racy.
 const TICK_MS: i64 = 2000;
 
 /// In place of the hash of a file that was not read.

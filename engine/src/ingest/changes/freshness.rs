@@ -29,13 +29,15 @@ use crate::progress::{Progress, Reporter};
 use crate::store::meta::{RootRecord, Settings};
 use crate::store::skipped;
 
-/// Changes after which nobody looks for more.
+/// Most changes that are counted.
+// The answer is a hint: "20 or more files changed" says enough.
 const MAX_CHANGES: usize = 20;
 
 /// New names that are compared with the rules of what is indexed.
+// Each costs a look at the ignore files above it, within a budget of 5 ms (docs/limits.md).
 const MAX_NEW_NAMES: usize = 64;
 
-/// Documents that are read at once.
+/// Documents of one read.
 const DOCUMENTS_AT_ONCE: usize = 64;
 
 /// Largest file that is looked for, as index runs have it by default.

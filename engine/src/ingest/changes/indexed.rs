@@ -11,7 +11,8 @@ use crate::ingest::changes::coverage::PathRange;
 use crate::store::documents::{DocumentRecord, Documents};
 use crate::store::skipped::{self, SkippedRecord};
 
-/// Rows that are read at once: few enough that a writer need not keep an old commit for them.
+/// Rows of one request to the file.
+// Read in some milliseconds, within the 2 s that a writer retains a commit.
 const ROWS_AT_ONCE: usize = 1024;
 
 /// Bytes of rows that are read at once, before the last.

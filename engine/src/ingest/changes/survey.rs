@@ -12,7 +12,9 @@ use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::report::Skipped;
 use crate::progress::Reporter;
 
-/// Memory that differences may take until they are applied: about 40 000 of them.
+/// Memory limit of the differences that wait to be applied, in bytes.
+// About 40,000 differences. With more, the rest is found by another pass: holding all records took
+// 1.6 GB for a million documents (docs/decisions/04-segments.md).
 pub const BUFFER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Memory of a thread that compares content.

@@ -3,11 +3,13 @@
 use crate::ingest::gitignore::matcher::{Matcher, MatcherBuilder};
 use crate::ingest::gitignore::pattern::{self, Refusal};
 
-/// Largest ignore file. The largest in use have some tens of kilobytes, lists made by programs
-/// included; it is read whole.
+/// Largest ignore file, in bytes.
+// The largest in use have some tens of kilobytes, lists made by programs included. A file is read
+// whole.
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 10;
 
-/// Most lines of an ignore file: with short ones, tables of patterns take 100 times what the file does.
+/// Most lines of an ignore file.
+// With short lines the tables of patterns take 100 times the bytes of the file.
 const MAX_LINES: usize = 20_000;
 
 /// Line numbers that are named for each reason.

@@ -8,7 +8,9 @@ use std::fmt;
 /// Longest line in bytes. No path component has more than 255, and no usual path more than 1024.
 pub(super) const MAX_LINE_BYTES: usize = 1024;
 
-/// Braces inside braces inside braces: nobody writes more by hand.
+/// Nesting depth of braces.
+// An ignore file of 25,000 nested braces overflows the stack of a recursive matcher
+// (docs/decisions/20-bounded-input.md).
 const MAX_BRACE_DEPTH: usize = 4;
 
 /// Alternatives that the braces of one line multiply to: `{a,b}{c,d}` has four. Each is matched as a

@@ -13,10 +13,12 @@ use kb_types::error::{Error, Result};
 
 use crate::progress::{INTERVAL, Reporter};
 
-/// Jobs that may be ahead of what was delivered.
+/// Most jobs that may be ahead of the last result that was delivered.
+// Results are delivered in order, so one slow document holds up those behind it. The limits bound
+// what waits; smaller ones would leave workers idle.
 const AHEAD_JOBS: u64 = 256;
 
-/// Bytes of jobs and results that may be ahead, before the last one of each worker.
+/// Most bytes of jobs and results that may be ahead, without the last one of each worker.
 const AHEAD_BYTES: u64 = 32 << 20;
 
 /// A job, or one that needs no work.

@@ -12,6 +12,8 @@ use unicode_normalization::UnicodeNormalization;
 use crate::ingest::source::open::SourceFolder;
 
 /// Documents of a root that are compared.
+// Enough to tell a moved folder from another one: more than half of them must have the same content
+// (docs/limits.md).
 pub const SAMPLE_DOCUMENTS: usize = 32;
 
 /// A document of a root, to be compared with a file.

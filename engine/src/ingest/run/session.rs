@@ -20,7 +20,7 @@ use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::store::meta::Meta;
 
-/// Locks that may be lost to other writers before one is obtained.
+/// Most attempts to get the lock between other writers.
 const MAX_ATTEMPTS: usize = 10;
 
 /// What [`crate::KbWriter`] stands for. Its methods are in the files of this folder, by task.

@@ -18,14 +18,18 @@ use kb_types::SegmentId;
 
 use crate::index::keyword::MAX_ROWS;
 
-/// Segments of a tier that are merged when there are so many.
+/// Segments of a tier that are merged into one.
+// Each text byte is written about log8 of the size of the file times. A smaller number writes more,
+// a larger one leaves more segments to each search (simulated in docs/decisions/04-segments.md).
 const FAN_OUT: usize = 8;
 
-/// The same from [`LARGE_BYTES`] on. A first run leaves segments of about 400 MB; merging them at
-/// once would write everything twice for few segments less.
+/// Segments of a tier of large segments that are merged into one.
+// A first run leaves segments of about 400 MB. Merging them at once would write everything twice
+// for a few segments less.
 const LARGE_FAN_OUT: usize = 32;
 
 /// Where the smallest tier ends.
+// Commits of watchers have some KB; all of them belong to one tier.
 const SMALLEST_BYTES: u64 = 64 << 10;
 
 /// From where on segments are large.
@@ -34,8 +38,9 @@ const LARGE_BYTES: u64 = 256 << 20;
 /// Number of the first tier of large segments.
 const LARGE_TIER: u32 = 1 + (LARGE_BYTES / SMALLEST_BYTES).ilog(FAN_OUT as u64);
 
-/// Most text bytes that the merges after one commit write: about a second. Larger merges are made
-/// at the end of `kb index`, where time is expected, and by seal.
+/// Most text bytes that the merges after one commit write.
+// About a second of work. Larger merges are made at the end of `kb index`, where users expect to
+// wait, and by `kb seal`.
 pub const COMMIT_BYTES: u64 = 64 << 20;
 
 /// How much of a segment is left.

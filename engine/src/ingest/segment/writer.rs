@@ -20,7 +20,9 @@ use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::segments::SegmentRecord;
 use crate::store::{outline, parts, symbols};
 
-/// A segment is closed when its postings take that much memory: about 400 MB of text.
+/// Memory of postings, in bytes, from which on a segment is closed.
+// About 400 MB of text. It is most of the memory of an index run; smaller segments would have to be
+// merged later.
 const POSTINGS_LIMIT_BYTES: usize = 192 << 20;
 
 /// Most rows of a segment; keeps row numbers and skip tables far from their limits.

@@ -7,10 +7,13 @@ use crate::ingest::source::git_index::{self, IndexFault, MAX_INDEX_BYTES};
 use crate::ingest::source::open::{Links, open_regular};
 
 /// Bytes read of `HEAD`, `.git` files and loose references.
+// These files hold one line. A larger one was not written by git.
 const MAX_SMALL_FILE_BYTES: u64 = 4096;
 /// Bytes read of `packed-refs`.
+// Some 400,000 references of 80 bytes.
 const MAX_PACKED_REFS_BYTES: u64 = 32 << 20;
-/// Symbolic references followed before giving up.
+/// Most symbolic references that are followed from one to the next.
+// git's own limit (`SYMREF_MAXDEPTH`).
 const MAX_REFERENCE_STEPS: usize = 5;
 
 /// Where the work tree around a folder stands.

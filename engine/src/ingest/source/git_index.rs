@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Largest index that is read. Linux, with 90,000 files, has one of 10 MB.
 pub(super) const MAX_INDEX_BYTES: u64 = 32 << 20;
-/// Most hidden paths of one work tree.
+/// Most hidden paths of one work tree. They are held in memory during the walk.
 const MAX_PATHS: usize = 50_000;
 /// Longest path that a system opens.
 const MAX_PATH_BYTES: usize = 4096;

@@ -18,7 +18,7 @@ use crate::ingest::walk::links::Target;
 use crate::ingest::walk::selection::Selection;
 use crate::ingest::walk::source_file::size_limit_reason;
 
-/// Entries between two looks at whether the walk shall stop.
+/// Entries between two checks for cancellation.
 const BETWEEN_CHECKS: usize = 256;
 
 pub(super) struct Reader<'c> {

@@ -14,17 +14,20 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::ingest::chunk::split_costs::{ANYWHERE, Cost, GRID_BYTES, SplitCosts};
 
 /// The size that costs nothing, in bytes.
+// About 300 tokens. A shorter chunk lacks context, a longer one mixes subjects in one vector.
 pub const TARGET_BYTES: usize = 1200;
-/// No chunk has more bytes.
+/// Largest chunk, in bytes.
 pub const CAP_BYTES: usize = 2000;
 
 /// Price of an empty chunk and of one at the cap; between them and the target it grows with the
 /// square of the distance. On the same scale as the costs of split points.
 const SHORT_PRICE: u32 = 150;
 const LONG_PRICE: u32 = 110;
-/// The same for programs, where cuts part symbols: a short one is better alone than with what it has nothing to do
-/// with. With 1200 bytes as many functions are found among ten hits, in 3 % more lines.
+/// Size that costs nothing in programs whose syntax is known, in bytes.
+// With 1,200 bytes as many functions are found among ten hits, in 3 % more lines
+// (docs/decisions/15-grammars.md).
 const SYMBOL_TARGET_BYTES: usize = 1100;
+// Lower than for prose: a short function is better alone than together with an unrelated one.
 const SHORT_SYMBOL_PRICE: u32 = 90;
 
 /// A place where the text may be cut.

@@ -19,10 +19,13 @@ use crate::progress::Reporter;
 use crate::store::effort::ColumnEffortRecord;
 use crate::store::vector_columns::NumberedColumn;
 
-/// Rows that are asked for, at most and at least.
+/// Most and least number of questions of a measurement.
+// 1,280 neighbours tell recalls apart that differ by 0.01; 320 still tell those that differ by
+// 0.02.
 const QUESTIONS: (u64, u64) = (128, 32);
 
-/// Bytes of rows that are compared with questions before fewer than most are asked: some seconds.
+/// Bytes of rows that are compared with questions, above which fewer questions are asked.
+// Some seconds: the exact answer compares each question with every row.
 const WORK_BYTES: u64 = 64 << 30;
 
 /// Questions between two looks at whether somebody wants to stop.

@@ -4,7 +4,7 @@ use crate::catalog::Catalog;
 use crate::index::vector::{MIN_CANDIDATES, uses_rescoring};
 use crate::store::effort::MeasuredRecord;
 
-/// Recall is measured again when fewer than one in so many chunks are known to have been there then.
+/// Recall is measured again when the file has more than this many times the chunks of the last measurement.
 const STALE_FACTOR: u64 = 2;
 
 /// Whether an index run measures recall: where another one is `wanted` than before, where the file is searched in

@@ -56,7 +56,9 @@ pub(in crate::ingest::run) enum Columns {
     Imported,
 }
 
-/// Centroids of another segment are used again where they are between half and twice as many as wanted.
+/// Centroids of another segment are reused if their number differs from the wanted one by at most this factor.
+// Training is most of the work of building lists, and the number of lists changes the cost of a
+// search little around the best one.
 const REUSE_FACTOR: usize = 2;
 
 /// Makes the lists that are missing, and measures those of other models. `base` is the file that `writer` has open.

@@ -18,7 +18,7 @@ use crate::ingest::run::vector_index::truth::{NEAREST, Truth};
 use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
 
-/// Queries that are run.
+/// Queries of a measurement.
 const QUESTIONS: usize = 128;
 
 /// Of how many nearest rows, by the stored vectors, the unquantised ones are made again: the nearest

@@ -8,13 +8,15 @@ use crate::index::vector::stride;
 use crate::metric::Metric;
 use crate::store::vector_columns::QuantisedRecord;
 
-/// Most memory of the vectors that are kept for this, and most of them.
+/// Limits of the vectors that are kept for the measurement: bytes, and number.
 const LIMITS: (usize, usize) = (32 << 20, 16_384);
 
-/// Fewer vectors say nothing.
+/// Least number of vectors of a measurement.
+// The ten nearest of fewer rows are a large part of all of them, and recall is high by chance.
 const LEAST_ROWS: usize = 200;
 
 /// Vectors that are asked for.
+// 320 neighbours: the recall is known to about 2 %.
 const QUESTIONS: usize = 32;
 
 /// Nearest vectors wanted of each.

@@ -142,5 +142,7 @@ pub struct ImportReport {
 
 impl ImportReport {
     /// A recall below this is worth a warning.
+    // Below it one of ten nearest rows is missing, mostly because of vectors with a few large
+    // components.
     pub const LOW_RECALL: f32 = 0.9;
 }

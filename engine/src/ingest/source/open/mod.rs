@@ -122,11 +122,15 @@ mod system {
 
     use super::*;
 
-    /// Tries of one call while others rename folders on its way.
+    /// Most attempts of one call while other programs rename folders on its way.
     #[cfg(target_os = "linux")]
+    // `openat2` returns EAGAIN when a rename raced with it (openat2(2)). Sixteen in a row mean a
+    // program that does so on purpose.
     const MOST_TRIES: usize = 16;
 
     fn flags() -> OFlags {
+        // NONBLOCK: opening a pipe must not wait for a writer. NOCTTY: opening a terminal must not
+        // make it the terminal of this process. CLOEXEC: workers must not inherit the sources.
         OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY
     }
 
@@ -148,6 +152,7 @@ mod system {
             reason = "the types of the fields differ from system to system"
         )]
         fn from(stat: Stat) -> Look {
+            // i128: seconds of a hostile file system may be any i64.
             let nanoseconds = stat.st_mtime as i128 * 1_000_000_000 + stat.st_mtime_nsec as i128;
             Look {
                 kind: FileType::from_raw_mode(stat.st_mode).into(),
@@ -198,6 +203,8 @@ mod system {
             // Links on the way are only looked through here.
             let stat = rustix::fs::statat(&self.descriptor, relative, AtFlags::SYMLINK_NOFOLLOW)?;
             check_regular(stat)?;
+            // Checked before and after: before, because opening a device may act on it; after,
+            // because the name may lead to something else by then.
             regular(beneath(self.descriptor.as_fd(), relative, flags())?)
         }
 
@@ -297,6 +304,8 @@ mod system {
     #[cfg(target_os = "linux")]
     fn through_no_link(path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         use rustix::fs::ResolveFlags;
+        // One call, in which the kernel checks each name: nothing can change between two checks of
+        // ours.
         if let Some(opened) = in_one_call(CWD, path, flags, ResolveFlags::NO_SYMLINKS) {
             return Ok(opened?);
         }
@@ -329,6 +338,7 @@ mod system {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::ResolveFlags;
+            // BENEATH refuses a folder that was moved out of the root while the path was resolved.
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             if let Some(opened) = in_one_call(folder, relative, flags, resolve) {
                 return opened;
@@ -357,6 +367,8 @@ mod system {
                     IS_MISSING.store(true, Ordering::Relaxed);
                     return None;
                 }
+                // Sandboxes (older Docker and systemd) answer unknown calls with EPERM. It may also
+                // be the answer for this one file, so it is not remembered.
                 Err(Errno::PERM) => return None,
                 opened => return Some(opened),
             }
@@ -380,6 +392,8 @@ mod system {
         while let Some(name) = names.next() {
             let flags = match names.peek() {
                 Some(_) => through,
+                // Each name is opened by itself without following a link, from the descriptor of
+                // the folder before.
                 None => flags | OFlags::NOFOLLOW,
             };
             let from = current.as_ref().map_or(folder, |opened| opened.as_fd());
