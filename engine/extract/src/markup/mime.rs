@@ -1,7 +1,8 @@
 //! Internet messages (RFC 5322) and their MIME parts (RFC 2045 to 2047, 2231): headers, parts, text.
 //!
-//! Written for the house: `mail-parser` 0.11 reads more of the odd forms, and aborts with a stack overflow on 3 MB of
-//! messages inside each other. Every function here is linear in its input.
+//! `mail-parser` 0.11 has 13,800 lines and a procedural macro. It reads more of the odd forms, but aborts with a stack
+//! overflow on 3 MB of nested messages. This reader read all 107 messages of the tests of that crate. Every function is
+//! linear in its input (docs/decisions/17-own-readers.md).
 
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
 //! Compound files: the file system in a file that Office 97-2003 stores streams in. What is wrong in tables is
-//! passed over where Word and LibreOffice do so: short files, entries that point nowhere, circles.
+//! passed over where Word and LibreOffice do so: short files, entries that point nowhere, circles. The usual crate
+//! refuses real files that Word opens (docs/decisions/17-own-readers.md).
 
 use std::collections::HashSet;
 

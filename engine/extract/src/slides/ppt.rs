@@ -1,4 +1,7 @@
 //! PowerPoint presentations of 97 to 2003: the slides in the order in which they are shown. After [MS-PPT].
+//!
+//! No crate of documents says where pages begin. This reader has an F1 of words of 0.999 against other programs
+//! (docs/decisions/17-own-readers.md).
 
 use std::collections::HashMap;
 

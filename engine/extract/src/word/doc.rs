@@ -1,6 +1,9 @@
 //! Word documents of Word 6 to 2003: text in pieces, paragraph styles in pages of 512 bytes. After [MS-DOC].
 //!
 //! Notes and comments stand behind the paragraph that refers to them, text boxes at the end.
+//!
+//! No crate of documents says where pages begin, which addresses of parts need. This reader has an F1 of words of 0.999
+//! against other programs (docs/decisions/17-own-readers.md).
 
 use std::iter::Peekable;
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Excel workbooks of 1993 to 2003: records of the format BIFF in a stream of a compound file.
+//!
+//! The crate calamine aborts on 16 of 160 mutated files, and gives values but not the text that a cell shows. This
+//! reader has an F1 of words of 1.000 against other programs (docs/decisions/17-own-readers.md).
 
 mod protection;
 mod records;
