@@ -57,6 +57,7 @@ impl Candidate {
         };
         let mut hasher = blake3::Hasher::new();
         let read = self.file.open().map_err(|_| ()).and_then(|file| {
+            // No more than it had in the walk: a file that grows while it is read would never end.
             let mut bytes = std::io::Read::take(file, self.file.size_bytes.saturating_add(1));
             std::io::copy(&mut bytes, &mut hasher).map_err(|_| ())
         });
@@ -350,6 +351,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         let Some((path, record)) = self.take_record()? else {
             return Ok(None);
         };
+        // Such a file may be left out again, by its name or size, without having been read; only
+        // the end of the walk tells.
         if record.hash == UNREAD {
             self.unread_records.insert(path, record);
             return Ok(None);

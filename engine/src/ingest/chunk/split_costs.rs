@@ -15,6 +15,7 @@ use crate::ingest::chunk::syntax_costs::{LineBefore, SyntaxCosts};
 // best cut slower.
 pub(crate) const GRID_BYTES: usize = 128;
 /// Lines longer than this are cut inside when that is better than a chunk of the wrong size.
+// Lines of programs are shorter; a paragraph of prose on one line is longer.
 pub(crate) const LONG_LINE_BYTES: usize = 256;
 
 /// Price of a cut, from 0.
@@ -37,7 +38,9 @@ const CODE_BEFORE_CLOSING: Cost = 160;
 /// Inside of a text between `"""`, as Julia and Elixir describe functions.
 const CODE_INSIDE_TEXT: Cost = 170;
 /// Lines of such a text; one that goes on is none, but a mark that nothing closes.
+// Without a limit one mark that nothing closes would make the rest of a file one text.
 const MAX_CODE_TEXT_LINES: u32 = 100;
+// Deeper lines are all equally bad; counting on would make them worse than `ANYWHERE`.
 const DEEPEST: usize = 6;
 
 // Prose.
@@ -118,6 +121,7 @@ impl<'a> SplitCosts<'a> {
             _ => LONG_LINE_BYTES,
         };
         let mut headings: Vec<&Heading> = document.outline.iter().collect();
+        // Bookmarks of a PDF may be in any order.
         headings.sort_by_key(|heading| heading.start);
         SplitCosts {
             document,

@@ -257,6 +257,8 @@ impl<J, O> State<J, O> {
     /// result is delivered next needs no room, so somebody can always go on.
     fn take(&mut self) -> Option<(u64, J, u64)> {
         let (number, _, _) = self.waiting.front()?;
+        // Without the exception large results could wait for one that has no room to be made, for
+        // ever.
         if *number != self.delivered && self.taken_bytes >= AHEAD_BYTES {
             return None;
         }

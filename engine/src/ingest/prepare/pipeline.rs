@@ -23,6 +23,8 @@ use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;
 
 /// In place of the hash of a file whose bytes were read and are not at hand.
+// Other than zero, which stands for a file that was not read. No file has this hash, as far as
+// anyone can make one.
 const NOT_HASHED: [u8; 32] = [0xff; 32];
 
 /// What is prepared, or passes by in its place in the order.
@@ -202,6 +204,7 @@ fn prepare(
         return Outcome::Unchanged;
     }
     let is_checked = !options.include_secrets.unwrap_or(false);
+    // By the name first: the bytes of a key are not even read.
     if is_checked && let Some(secret) = secrets::secret_by_name(&file.document_path) {
         return skipped(file, secret.to_string(), [0; 32]);
     }
@@ -220,6 +223,8 @@ fn prepare(
     }
     let document = match extractor.extract(&file.document_path, &bytes) {
         Ok(document) => document,
+        // It is read only to be searched for secrets. A reader that fails now must not cost a
+        // document that is good.
         Err(_) if is_same => return Outcome::Same,
         Err(refusal) => return refused(candidate, refusal, hash),
     };
@@ -266,6 +271,8 @@ fn failed(candidate: &Candidate, reason: String, hash: [u8; 32]) -> Outcome {
 fn read(file: &SourceFile, limit: u64) -> std::result::Result<Vec<u8>, OpenError> {
     let open = file.open()?;
     let mut bytes = Vec::with_capacity(usize::try_from(file.size_bytes.min(limit)).unwrap_or(0));
+    // One byte more than the limit tells that the file is too large by now: its size in the walk
+    // may be old.
     open.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -156,6 +156,8 @@ impl<'m> Preparer<'m> {
         for (chunk, row) in chunks.iter().zip(vectors.chunks_exact_mut(stride)) {
             let (headings, text) = texts.at(chunk.span);
             let text = text.as_ref();
+            // To every chunk: a search ranks chunks, and each must be found by the name of its
+            // file.
             terms.add_field(&path, PATH_WEIGHT);
             terms.add_field(&document_title, TITLE_WEIGHT);
             terms.add_text(&headings, TITLE_WEIGHT);

@@ -18,11 +18,14 @@ impl Session {
     /// See [`crate::KbWriter::commit`].
     pub(crate) fn commit(&mut self, reporter: &Reporter<'_>) -> Result<()> {
         self.check_open()?;
+        // Taken first, so that after an error they are gone, as documented: the writer cannot tell
+        // which of them would fail again.
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() && self.path.exists() && !self.starts_empty {
             return Ok(());
         }
         self.lock()?;
+        // Taken too: an error on the way drops it, which ends the transaction and frees the lock.
         let Some(mut open) = self.open.take() else {
             return Err(Error::WriterFailed);
         };
@@ -64,6 +67,7 @@ impl Session {
         }
         let base = open.base.as_ref().map(|base| (base, &open.catalogs));
         reporter.wait_for(watched(|| batch.finish(&mut transaction, base)))?;
+        // The last moment for a stop that leaves the file as it was.
         reporter.check()?;
         reporter.wait_for(watched(|| transaction.commit()))?;
         self.finish_commit(open, Limit::commit(), reporter)

@@ -21,6 +21,8 @@ use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::store::meta::Meta;
 
 /// Most attempts to get the lock between other writers.
+// Each attempt fails only if the file came or went between two system calls; ten times in a row is
+// no accident.
 const MAX_ATTEMPTS: usize = 10;
 
 /// What [`crate::KbWriter`] stands for. Its methods are in the files of this folder, by task.
@@ -47,6 +49,7 @@ pub(crate) struct Session {
     /// Ends the worker of `extractor` while it is busy.
     pub(super) stop: Arc<AtomicBool>,
     /// What the next commit does, by document path.
+    // Sorted: segments take documents in the order of paths.
     pub(super) pending: BTreeMap<String, PendingChange>,
 }
 
@@ -217,6 +220,8 @@ impl Session {
             return Ok(());
         };
         let checked = open.writer.check();
+        // The changes were made for the file that was there. They may be wrong for the one that is
+        // there now.
         if let Err(Error::FileReplaced { .. }) = checked {
             self.abandon();
         }

@@ -253,6 +253,7 @@ impl Batch {
                     let length =
                         keyword::total_length_of(&words.keyword_index()?, &tombstones.rows)?;
                     all.total_length = all.total_length.saturating_add(length);
+                    // A segment without live documents goes at once: that costs no merge.
                     let is_left = all.documents < segment.records.segment.documents;
                     deleted.push((*number, all, is_left));
                 }
@@ -264,6 +265,7 @@ impl Batch {
         }
         self.meta.updated_ms = self.now_ms;
         self.manifest.generation = self.manifest.generation.saturating_add(1);
+        // In the same commit as the change: a file never claims to be sealed with other contents.
         SealRecord::remove(transaction)?;
         self.meta.write(transaction)?;
         self.manifest.write(transaction)?;

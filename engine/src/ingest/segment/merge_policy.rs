@@ -33,6 +33,7 @@ const LARGE_FAN_OUT: usize = 32;
 const SMALLEST_BYTES: u64 = 64 << 10;
 
 /// From where on segments are large.
+// A segment of a first run (about 400 MB) is large, one that grew from commits is not.
 const LARGE_BYTES: u64 = 256 << 20;
 
 /// Number of the first tier of large segments.
@@ -121,6 +122,8 @@ impl Limit {
 ///
 /// Calling it until it says none ends: each merge leaves fewer segments or none deleted.
 pub fn choose(sizes: &[Size], limit: &Limit) -> Option<(Vec<SegmentId>, u64)> {
+    // First, because it frees most for what it writes: a segment that is mostly deleted costs every
+    // search its dead rows.
     let half_dead = sizes
         .iter()
         .find(|size| size.dead_bytes > size.live_bytes && size.live_bytes <= limit.left_bytes);
@@ -146,6 +149,8 @@ fn choose_of_tier(
     if tier.len() < fan_out {
         return None;
     }
+    // The smallest first: joining eight small ones into a large one writes the large one again for
+    // little.
     tier.sort_by_key(|size| (size.live_bytes, size.segment));
     let (mut bytes, mut rows) = (0u64, 0u64);
     let most_bytes = limit.all_bytes.unwrap_or(u64::MAX);
@@ -161,6 +166,8 @@ fn choose_of_tier(
         (bytes, rows) = (more_bytes, more_rows);
         chosen.push(size.segment);
     }
+    // Fewer than the fan-out are merged only where the result is too large for another merge under
+    // this limit; otherwise the same bytes would be written again soon.
     let is_worth_it =
         chosen.len() == fan_out || bytes > most_bytes / 2 || rows > u64::from(limit.rows / 2);
     if chosen.len() < 2 || !is_worth_it || bytes > limit.left_bytes {

@@ -43,6 +43,8 @@ pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample
             if deleted.is_some_and(|deleted| deleted.contains(row)) {
                 continue;
             }
+            // Every n-th chunk, not the first ones: paths ascend, and the first folder is not like
+            // the others.
             if live_row % every == 0 {
                 blocks.append(row, 1, &mut pieces)?;
             }
@@ -215,6 +217,8 @@ impl<'b> MergeWriter<'b> {
         let searched = searched_text(parts);
         for row in record.first_row..record.first_row.saturating_add(record.rows) {
             let chunk = source.bound.chunks().get(row)?;
+            // Rows are copied without another look at them, so that a wrong one would answer under
+            // the name of another document for ever.
             if chunk.document != old {
                 return Err(Error::damaged(format!(
                     "row {row} of segment {} is not of document {:?}",
@@ -225,6 +229,7 @@ impl<'b> MergeWriter<'b> {
             reporter.tick()?;
             source.new_rows.push(self.columns.rows());
             self.columns.chunks.push(transaction, new, &chunk.at)?;
+            // One buffer for all chunks, instead of an allocation for each of millions.
             self.chunk_text.clear();
             source.blocks.append(row, 1, &mut self.chunk_text)?;
             self.columns.blocks.push(transaction, &self.chunk_text)?;

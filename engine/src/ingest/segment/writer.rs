@@ -78,6 +78,8 @@ impl SegmentWriter {
         let rows = self.columns.rows() as usize;
         self.keyword_index.memory_bytes() >= POSTINGS_LIMIT_BYTES
             || rows > 0 && rows.saturating_add(chunks) > ROWS_LIMIT as usize
+            // Rows in the order of paths: one folder is one run of rows, which bitmaps and filters
+            // by glob hold in few bytes.
             || self.last_path.as_deref().is_some_and(|last| last >= path)
     }
 
@@ -176,7 +178,8 @@ pub fn write_document(
     if document.syntax.symbols.is_empty() {
         outline::put(transaction, id, &document.outline)?;
     } else {
-        // It follows from the symbols.
+        // It follows from the symbols. The document may have had a row from before, when its
+        // language had no grammar.
         outline::remove(transaction, id)?;
     }
     parts::put(transaction, id, &document.parts)?;

@@ -19,6 +19,7 @@ use crate::ingest::walk::selection::Selection;
 use crate::ingest::walk::source_file::size_limit_reason;
 
 /// Entries between two checks for cancellation.
+// Often enough that a folder of a million names can be stopped, and rare beside reading the names.
 const BETWEEN_CHECKS: usize = 256;
 
 pub(super) struct Reader<'c> {
@@ -180,6 +181,7 @@ impl Reader<'_> {
             Some(Ok(target)) => target.is_folder,
             _ => kind == Kind::Folder,
         };
+        // Most folders have no rules; then no path is matched.
         let verdict = if folder.rules.is_empty() {
             None
         } else {
@@ -241,6 +243,7 @@ impl Reader<'_> {
         if folder.wanted.is_some() && !is_part {
             return;
         }
+        // Last, for files that everything else has let through: it is a system call a file.
         let look = match look {
             Some(look) => look,
             None => match open.look(name) {

@@ -17,10 +17,13 @@ use crate::ingest::chunk::split_costs::{ANYWHERE, Cost, GRID_BYTES, SplitCosts};
 // About 300 tokens. A shorter chunk lacks context, a longer one mixes subjects in one vector.
 pub const TARGET_BYTES: usize = 1200;
 /// Largest chunk, in bytes.
+// Part of the format: a file states it, and readers refuse longer chunks.
 pub const CAP_BYTES: usize = 2000;
 
 /// Price of an empty chunk and of one at the cap; between them and the target it grows with the
 /// square of the distance. On the same scale as the costs of split points.
+// Short chunks cost more than long ones: they lack context, and each costs a row in every index.
+// The two numbers are not measured one by one.
 const SHORT_PRICE: u32 = 150;
 const LONG_PRICE: u32 = 110;
 /// Size that costs nothing in programs whose syntax is known, in bytes.

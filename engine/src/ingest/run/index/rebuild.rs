@@ -205,6 +205,8 @@ impl Session {
             reporter.wait_for(watched(|| writer.publish(&self.path, &self.identity())))?;
             is_published = true;
             let mut catalog = writer.written()?.read(Catalog::load)?;
+            // Between the rename and the lock on the new name another writer may have changed the
+            // file. Its changes stay, and this run ends.
             if catalog.manifest != committed.manifest {
                 return Err(Error::IndexLocked {
                     holder: "another program, which has just changed it".to_owned(),
@@ -290,7 +292,8 @@ fn write_outcome(
             let tags = prepared.stated_tags();
             batch.add_beside(transaction, &prepared, tags, &mut is_reserved)
         }
-        // Its document would be lost with the old file.
+        // Its document would be lost with the old file. An error, where an update only keeps the
+        // document: here nothing of the old file is left to keep it in.
         (Outcome::Unread(skipped), Some(_)) => Err(unreadable(&skipped)),
         (Outcome::Skipped(skipped, hash), _) => match input {
             Input::File(candidate) => put_skipped(transaction, candidate, skipped, hash),

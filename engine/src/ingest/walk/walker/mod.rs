@@ -48,6 +48,8 @@ pub struct Walk<'r> {
     ahead: Prefetcher,
     roots: Vec<RootWalk>,
     /// Where each root is that has not come to its end, the next file first.
+    // Roots are merged here instead of collected and sorted: memory does not grow with the number
+    // of files.
     heads: BinaryHeap<Reverse<Head>>,
     /// Items that come before the next file.
     pending: VecDeque<WalkItem>,
@@ -60,6 +62,8 @@ pub struct Walk<'r> {
 /// A root: before it is walked, while it is, and as a list of files.
 #[derive(Debug)]
 enum RootWalk {
+    // A root is opened when its first path is next: hundreds of roots do not hold as many open
+    // folders.
     Waiting(Box<Root>),
     Tree(Box<Root>, TreeWalk),
     Files(VecDeque<SourceFile>),
@@ -148,6 +152,7 @@ impl<'r> Walk<'r> {
         }
         match fs::read_dir(&root.folder) {
             Ok(_) => {}
+            // Not an error: it may be a disk that is not mounted now.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io("read", &root.folder, error)),
         }
@@ -311,6 +316,8 @@ impl<'r> Walk<'r> {
         for (path, reason) in above.problems {
             self.skip(path, reason);
         }
+        // Git decides about hidden files: `.github` that is tracked is content, `.cache` that is
+        // not tracked is none.
         let tracked = if self.options.without_git_index {
             None
         } else {
