@@ -9,12 +9,14 @@ use roaring::RoaringBitmap;
 const BLOCK_ROWS: u32 = 64;
 
 /// Rows of a stretch, for which is known whether any is set.
+// 512 bits are one cache line.
 pub const STRETCH_ROWS: u32 = 512;
 
 /// Blocks of one container of a roaring bitmap: 2^16 rows.
 const CONTAINER_BLOCKS: usize = (1 << 16) / BLOCK_ROWS as usize;
 
 /// Most rows of a container that is written as a list.
+// These and the numbers below are those of the portable format of roaring bitmaps.
 const LIST_ROWS: usize = 4096;
 
 /// First four bytes of a bitmap that has no containers of runs.
@@ -53,6 +55,7 @@ impl BitSet {
                 return Err(Error::damaged("a bitmap of rows cannot be read"));
             }
         }
+        // Whole blocks were written, and a forged bitmap may name rows beyond the segment.
         bits.clear_from(rows);
         Ok(bits)
     }
@@ -105,6 +108,7 @@ impl BitSet {
             let is_run = runs
                 .get(number / 8)
                 .is_some_and(|byte| byte >> (number % 8) & 1 == 1);
+            // A container beyond the last row has no blocks, and its rows are dropped.
             let start = self.blocks.len().min(key * CONTAINER_BLOCKS);
             let blocks = self.blocks.get_mut(start..)?;
             if is_run {

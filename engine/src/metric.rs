@@ -65,6 +65,8 @@ impl Metric {
                 "number {at} is {number}: only finite numbers can be compared"
             ));
         }
+        // In f64: the square of a number of f32 always fits, and a sum of 4,096 of them stays exact
+        // enough.
         let squares = vector.iter().map(|x| f64::from(*x) * f64::from(*x));
         let norm: f64 = squares.sum();
         if norm > f64::from(f32::MAX) {

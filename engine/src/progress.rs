@@ -110,6 +110,8 @@ impl Progress {
 }
 
 /// Longest time between two calls of a hook, as far as the operation can tell.
+// 40 calls a second: smooth for the eye, and a stop is noticed within the 50 ms that `Hook`
+// promises.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(25);
 
 /// Calls the hook of one operation, on the thread of the caller, and holds the flag that ends the work
@@ -219,6 +221,7 @@ impl<'h> Reporter<'h> {
     /// # Errors
     /// [`Error::Cancelled`] once the hook has returned `Break`.
     pub(crate) fn check(&self) -> Result<()> {
+        // Relaxed: the flag only says that results are not wanted any more, and publishes no data.
         if self.stop.load(Ordering::Relaxed) {
             Err(Error::Cancelled)
         } else {
@@ -259,6 +262,7 @@ impl<'h> Reporter<'h> {
         work: impl FnOnce() -> T + Send,
         after_call: impl Fn(),
     ) -> Result<T> {
+        // Nobody listens, so that a thread would only cost its start.
         if self.hook.is_none() {
             return Ok(work());
         }
@@ -266,6 +270,7 @@ impl<'h> Reporter<'h> {
             let (is_running, has_ended) = mpsc::channel::<()>();
             let thread = thread::Builder::new()
                 .spawn_scoped(scope, move || {
+                    // Dropped at the end of the thread, also by a panic, which ends the wait below.
                     let _is_running = is_running;
                     work()
                 })

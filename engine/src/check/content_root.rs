@@ -20,6 +20,8 @@ use crate::store::documents::DocumentRecord;
 use crate::store::{parts, symbols};
 
 /// What the hash begins with.
+// No hash of another kind, over whatever bytes, can be taken for a content root. Another way to
+// hash gets another number.
 const DOMAIN: &[u8] = b"kb content root 2\n";
 
 /// Version of the records below.
@@ -54,10 +56,13 @@ struct Canonical {
     metadata: Vec<(String, String)>,
     tags: Vec<String>,
     /// Level, title, start and line of each heading.
+    // Tuples, not the records of the tables: those may get fields, and the root of the same
+    // contents must stay.
     outline: Vec<(u8, String, u32, u32)>,
     /// End, first line and last line of each chunk.
     chunks: Vec<(u32, u32, u32)>,
     /// blake3 of the vector rows as nibbles, whatever the codec of the file.
+    // A file of bytes and one of nibbles with the same contents have one root.
     vectors: [u8; 32],
 }
 
@@ -109,6 +114,7 @@ pub fn content_root(
 }
 
 fn add(hasher: &mut blake3::Hasher, record: &[u8]) {
+    // The length first: no two lists of records are the same bytes.
     hasher.update(&(record.len() as u64).to_le_bytes());
     hasher.update(record);
 }

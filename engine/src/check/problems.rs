@@ -2,7 +2,9 @@
 
 use kb_types::error::{Error, Result};
 
-/// Most problems that are listed; who has so many has enough.
+/// Most problems that are listed.
+// One damaged page can spoil thousands of rows. A hundred show what kind of damage it is, and the
+// check ends soon.
 pub(super) const MAX_PROBLEMS: usize = 100;
 
 /// What was found to be wrong, in the order in which it was found.

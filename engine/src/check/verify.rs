@@ -35,6 +35,7 @@ pub fn verify(
     let hook = RefCell::new(hook);
     let reporter = Reporter::new(&hook);
     let deep = options.deep;
+    // A check may take longer than a writer keeps an old commit without one.
     let _lease = container.lease();
     let file_bytes = container.len_bytes();
     let text_bytes = if deep {
@@ -65,6 +66,7 @@ pub fn verify(
     report.extents = checked.extents;
     report.bytes = checked.bytes;
     report.system_checked = checked.system_checked;
+    // Damage of pages first: it is the cause of what the contents say.
     report.problems.splice(0..0, checked.damage);
     report.problems.truncate(MAX_PROBLEMS);
     report.elapsed = started.elapsed();

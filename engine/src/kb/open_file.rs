@@ -20,6 +20,8 @@ pub(super) struct OpenFile {
     /// Records of the commit that was read last.
     loaded: Mutex<Option<(SlotIdentity, Arc<Loaded>)>>,
     /// Analysers with warm caches, at most one for each call at a time.
+    // A cold analyser stems every word anew. Not one behind a lock: searches of several threads
+    // would wait for each other.
     analysers: Mutex<Vec<Analyser>>,
 }
 
@@ -75,6 +77,8 @@ impl OpenFile {
 
     fn loaded(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Loaded>> {
         let identity = snapshot.identity();
+        // Held while records are read: other threads wait for the same records instead of reading
+        // them too.
         let mut kept = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, loaded)) = kept.as_ref()
             && *of == identity
@@ -98,6 +102,7 @@ impl OpenFile {
         };
         let mut analyser = kept().pop().unwrap_or_default();
         let result = work(&mut analyser);
+        // Not returned where `work` panics: its caches may then be half written.
         kept().push(analyser);
         result
     }

@@ -8,6 +8,8 @@ use crate::kb::Kb;
 use crate::paging::{PageOptions, tokens};
 
 /// What the names of a text count in a token budget, in bytes, beside its path and title.
+// The field names, braces and numbers of JSON. Counted, because many small texts would exceed a
+// budget by them.
 const TEXT_OVERHEAD_BYTES: u64 = 80;
 
 /// Texts of several documents, and what was left out of them.
@@ -78,6 +80,7 @@ pub fn read_texts(names: &[(&Kb, &str, Option<Lines>)], max_tokens: u32) -> Resu
     };
     for (position, (kb, name, lines)) in names.iter().enumerate() {
         let left = u64::from(max_tokens).saturating_sub(tokens(taken_bytes));
+        // At least one: zero is not a budget, and a text is read to know whether it is there.
         page.max_tokens = Some(u32::try_from(left.max(1)).unwrap_or(u32::MAX));
         let reason = match read(kb, position, name, *lines, &page) {
             Ok((named, size)) => {
@@ -87,6 +90,8 @@ pub fn read_texts(names: &[(&Kb, &str, Option<Lines>)], max_tokens: u32) -> Resu
                     found.texts.push(named);
                     continue;
                 }
+                // A caller that gets nothing cannot go on: the beginning with the name of the rest
+                // always leads further.
                 if found.texts.is_empty() && beginning.is_none() {
                     beginning = Some(named);
                 }

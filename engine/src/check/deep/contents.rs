@@ -45,6 +45,7 @@ pub(in crate::check) fn check(
         let segment_bytes = check_segment(&context, &mut met, problems, reporter, &mut report)?;
         text_bytes += segment_bytes;
     }
+    // What follows reads all documents once more, and could not add anything to a full list.
     if !problems.is_full() {
         documents::check_unmet(snapshot, catalog, &(&index.with_rows - &met), problems)?;
         document_checker::check_outlines(snapshot, catalog, &index.all, problems)?;

@@ -8,10 +8,12 @@ use kb_types::line_ends;
 use crate::search::render::whole_lines::CUT;
 
 /// Longest line that is not cut, in bytes.
+// More than any line that people read; without it one minified line would fill an answer.
 const LINE_LIMIT_BYTES: usize = 4096;
 
-/// No more of a document is read on one side of a passage after this many bytes: 1000 lines of 262 bytes,
-/// or fewer longer ones.
+/// Bytes read on one side of a passage after which no further chunk is read.
+// 1,000 lines, the most that a request may ask for, of 262 bytes each, or fewer longer ones. A
+// document of long lines must not be read whole for each hit.
 pub(crate) const SIDE_LIMIT_BYTES: usize = 256 << 10;
 
 /// Lines on one side of a passage.

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 
 use crate::store::outline::StoredOutline;
 
-/// Bytes of outlines beyond which those that were read before are dropped. That of a program of 100 000 symbols has
-/// some 10 MB, and most requests have no hit of such a one.
+/// Most bytes of outlines that are kept during a request. With more, all earlier ones are dropped.
+// The outline of a program of 100,000 symbols has some 10 MB, and most requests have no hit in one.
 const KEPT_LIMIT_BYTES: usize = 64 << 20;
 
 /// The outlines that were read for a request, by file and id of their documents.
@@ -41,6 +41,8 @@ impl DocumentOutlines {
         self.read_bytes = self.read_bytes.saturating_add(bytes as u64);
         self.kept_bytes = self.kept_bytes.saturating_add(bytes);
         if self.kept_bytes > KEPT_LIMIT_BYTES {
+            // All at once, not the oldest: the limit is hardly ever reached, and the order of use
+            // would cost every other request.
             self.kept.clear();
             self.kept_bytes = bytes;
         }

@@ -13,9 +13,13 @@ use crate::search::render::snippet::Highlight;
 const END_WEIGHT: f32 = 4.0;
 
 /// Most occurrences of a phrase that count in one text.
+// A text of one repeated word has as many occurrences as words; they show nothing that the first
+// ones do not.
 const OCCURRENCES_LIMIT: usize = 256;
 
 /// The beginning of a phrase is sought so many bytes before its end.
+// Words may be apart by any number of spaces. A phrase that is longer in the text is marked from
+// there on.
 const PHRASE_LIMIT_BYTES: usize = 1024;
 
 /// A phrase in the two forms that its words may have.
@@ -68,6 +72,8 @@ impl QuotedPhrases {
         for (number, phrase) in self.phrases.iter_mut().enumerate() {
             let mut matcher = &mut phrase.written;
             let mut occurrences = occurrences(matcher, text);
+            // As filters do it: other forms of the words count only where nobody wrote the phrase
+            // itself.
             if occurrences.is_empty() {
                 matcher = &mut phrase.stemmed;
                 occurrences = self::occurrences(matcher, text);
@@ -113,6 +119,8 @@ fn start_of(matcher: &mut PhraseMatcher, text: &str, end: usize) -> usize {
     );
     // The phrase is in the text from `start`, and not in that from `after`.
     loop {
+        // By halves: the matcher tells only where a phrase ends, and trying every start would be
+        // quadratic.
         let middle = text.floor_char_boundary(start.midpoint(after));
         if middle <= start {
             return start;

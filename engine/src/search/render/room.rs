@@ -2,14 +2,16 @@
 
 use crate::search::render::window::{LINE_BYTES, WindowLimit};
 
-/// A hit shows as many bytes of text however little of a token budget is left for it, unless it is the only
-/// one that fits: three lines.
+/// Least text of a hit in bytes, however little of a token budget is its share, if the budget still has it.
+// Three lines. Less does not tell whether the hit is worth opening.
 const LEAST_TEXT_BYTES: u64 = 240;
 
-/// And so many in any case.
+/// Least text of a hit in bytes, even where the budget does not have it.
+// A hit without any text would look like an empty document.
 const LEAST_ONLY_TEXT_BYTES: u64 = 60;
 
-/// What a whole symbol leaves for each hit behind it: its names, and some lines.
+/// Bytes that a whole symbol leaves for each hit behind it.
+// The names of a hit and some lines of text.
 const RESERVED_BYTES: u64 = 700;
 
 /// How much text there is room for, of the hit that is rendered next.

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Lines of a snippet.
+// Each of the ten hits of an answer has a snippet, so a line more costs ten times its tokens.
 const SNIPPET_LINES: usize = 4;
 
 /// A match of a query term in the text of a hit.

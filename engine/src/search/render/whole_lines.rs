@@ -5,6 +5,7 @@ use std::ops::Range;
 use kb_types::error::Result;
 
 /// A passage is made longer by so many bytes on a side to begin or end with a whole line, and not by more.
+// Half of the largest chunk: the rest of an ordinary line is shown, that of a minified file is not.
 const LINE_REST_LIMIT_BYTES: usize = 1024;
 
 /// What stands for text that is not shown of a line, or of the context.

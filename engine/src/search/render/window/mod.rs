@@ -9,6 +9,8 @@ use crate::search::render::snippet::Highlight;
 pub const LINE_BYTES: usize = 80;
 
 /// A longer line is divided at sentences.
+// This and the constants below were chosen on the spans of the development sets, where they are
+// flat (see [`window`]).
 const LONG_LINE_BYTES: usize = 400;
 
 /// A longer sentence is divided at words, into pieces of about this size.
@@ -113,6 +115,7 @@ fn pieces(text: &str, limit: WindowLimit) -> Vec<Piece> {
 fn sentence(text: &str) -> usize {
     let mut is_over = false;
     for (at, character) in text.char_indices() {
+        // A full stop without a space behind it is a number, a version or a name of a file.
         if is_over && character.is_whitespace() && at >= SENTENCE_BYTES {
             return at + character.len_utf8();
         }
