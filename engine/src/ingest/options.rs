@@ -16,66 +16,79 @@ use crate::index::vector::Codec;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct IndexOptions {
-    /// Worker threads; 0: one per core.
+    /// Worker threads; 0, the default: one per core.
     pub threads: usize,
-    /// Larger files are skipped with a reason.
+    /// Largest file that is read, in bytes; 16 MiB by default. Larger files are skipped with a reason.
     pub max_file_bytes: u64,
-    /// Compare the content of every file, also where size and time are as they were.
+    /// Compare the content of every file, even if its size and time have not changed.
     pub force_hash: bool,
-    /// Remove the documents of folders of which no file is left. It never decides which root of the
-    /// file a folder is.
+    /// Remove the documents of folders that have no file any more, instead of keeping them. Has no influence on which
+    /// root a folder is taken for.
     pub prune: bool,
-    /// The only path given is the folder of this root of the file, whatever it holds and wherever the
-    /// root was before: what a folder of the same name cannot prove after a seal. A root is named by
-    /// the prefix of its documents or by its folder as [`crate::Info::roots`] has them, and without
-    /// doubt by `prefix/`, or `.` for the root without a prefix.
+    /// The root of the file that the only path given is the folder of, whatever the folder holds and wherever it was
+    /// before. Needed after a seal, which keeps only the names of folders. A root is named by the prefix of its
+    /// documents
+    /// or by its folder, as in [`crate::Info::roots`]. `prefix/` always means the prefix, and `.` the root without one.
     pub root: Option<String>,
-    /// The folders that every path must lie in, for a run that somebody else than the owner of the
-    /// files may ask for: absolute and without symbolic links. A path is followed through links before
-    /// it is compared, as late as it is looked at, and what is read of it is opened through no link, also
-    /// a file that is named. None: any path.
+    /// The folders that every path must lie in, absolute and without symbolic links; `None`: any path. For runs that
+    /// are
+    /// requested by someone other than the owner of the files, such as a client of a server. Links in a path are
+    /// resolved
+    /// before it is compared. Files are then opened without following any link, even files given by name.
     pub within: Option<Vec<PathBuf>>,
-    /// Whether files that are, or hold, keys or credentials are indexed: by name (`id_rsa`, `.env`, `*.p12`) or
-    /// by content (private keys, tokens of known issuers). Where not, they are skipped with a reason, and one that
-    /// is a document of a root is removed. The .kb remembers it; none: as the .kb has it, in a new file not.
+    /// Whether to index files that are keys or credentials by their name (`id_rsa`, `.env`, `*.p12`) or content
+    /// (private
+    /// keys, tokens of known issuers). If not, they are skipped with a reason, and documents made from such files of a
+    /// root are removed. The .kb stores the choice. `None`: as stored; in a new file, no.
     pub include_secrets: Option<bool>,
-    /// Whether segments get trigrams, which let [`RegexRequest`](crate::RegexRequest)s skip text that cannot match, for
-    /// some 7 % of the text. The .kb remembers it; none: as the .kb has it, in a new file they do. It holds for what is
-    /// written from now on; a rebuild or a seal writes everything.
+    /// Whether segments get trigrams, with which a [`RegexRequest`](crate::RegexRequest) skips text that cannot match.
+    /// They take about 7 % of the size of the text. The .kb stores the choice. `None`: as stored; in a new file, yes.
+    /// It
+    /// applies to what is written from now on; a rebuild or a seal writes everything.
     pub trigrams: Option<bool>,
-    /// Whether hidden files and folders are indexed that git does not track; those that it tracks are. `.git` never is.
-    /// The .kb remembers it for each root; none: as it has it, for a new root not.
+    /// Whether to index hidden files and folders that git does not track. Tracked ones are always indexed, `.git`
+    /// never.
+    /// The .kb stores the choice for each root. `None`: as stored; for a new root, no.
     pub hidden: Option<bool>,
-    /// Whether symbolic links below the roots are followed: each real file is indexed once, under its first path. Links to
-    /// what belongs to the same or another root, and out of the folders of [`IndexOptions::within`], are left out. The .kb
-    /// remembers it for each root; none: as it has it, for a new root not.
+    /// Whether to follow symbolic links below the roots. Each real file is indexed once, under its first path. Links
+    /// into
+    /// the same or another root, or out of the folders of [`IndexOptions::within`], are left out. The .kb stores the
+    /// choice
+    /// for each root. `None`: as stored; for a new root, no.
     pub follow: Option<bool>,
-    /// Patterns as in `.gitignore`: only files are indexed that match one, or that lie in a folder that does. An empty
-    /// list: every file. The .kb remembers them for each root; none: as it has them.
+    /// Patterns as in `.gitignore`. Only files that match one, or lie in a folder that does, are indexed; with an empty
+    /// list every file is. The .kb stores them for each root. `None`: as stored.
     pub include: Option<Vec<String>>,
-    /// Patterns as in `.gitignore` of files and folders that are not indexed. The .kb remembers them for each root; none:
-    /// as it has them.
+    /// Patterns as in `.gitignore` of files and folders that are not indexed. The .kb stores them for each root.
+    /// `None`:
+    /// as stored.
     pub exclude: Option<Vec<String>>,
-    /// In which process files of untrusted formats are read.
+    /// Which process reads files of untrusted formats.
     pub extraction: Extraction,
-    /// Read every file and rebuild the whole .kb. [Columns](crate::VectorColumn) of vectors of other models are gone then.
+    /// Read every file and rebuild the whole .kb. This drops [columns](crate::VectorColumn) of vectors of other models.
     pub rebuild: bool,
-    /// Merge segments of any size at the end of a run that changed something, as far as it keeps them
-    /// few; the text of all of them may be copied. Without it at most as much is merged as after any
-    /// commit: for runs that nobody waits for, one after the other.
+    /// Merge segments of any size at the end of a run that changed something, as far as that keeps them few; the
+    /// default.
+    /// This may copy the text of all of them. Otherwise a run merges no more than any commit, 64 MB of text, which
+    /// suits
+    /// runs that follow each other in the background.
     pub large_merges: bool,
-    /// How long a run that makes a new file reads before it commits what it has and gives the file its name. From then on
-    /// readers see it grow, and a run that is stopped keeps what was committed; the next one goes on.
+    /// How long a run that makes a new file reads before it commits what it has and gives the file its name; 30 s by
+    /// default. From then on readers see the file grow. A run that is stopped keeps what was committed, and the next
+    /// one
+    /// continues there.
     pub checkpoint_after: Duration,
-    /// How many bytes of text such a run takes in before it does the same; what comes first counts.
+    /// How many bytes of text such a run reads before it commits, if that comes before
+    /// [`IndexOptions::checkpoint_after`]; 64 MiB by default.
     pub checkpoint_bytes: u64,
-    /// How vectors are stored in a new file or one that is rebuilt; none: as the file has them, in a
-    /// new file as signed bytes. Another way than the file has is refused without `rebuild`.
+    /// How vectors are stored in a new or rebuilt file. `None`: as in the file; in a new file, as signed bytes. Without
+    /// [`IndexOptions::rebuild`] a value other than that of the file is an error.
     pub vectors: Option<Codec>,
-    /// The recall@10 of vector search that the file shall have, measured against vectors that are not
-    /// quantised, 0.5 to 1: searches by the built-in vectors read as much as that takes.
-    /// [`Report::missed_recall`](crate::Report::missed_recall) says when it cannot be had. The .kb remembers
-    /// it; none: as the .kb has it, in a new file what is cheap. 0 takes the wish back.
+    /// The recall@10 that vector search is to reach against vectors that are not quantised, 0.5 to 1. Searches by the
+    /// built-in vectors then read as much as that takes. If it cannot be reached,
+    /// [`Report::missed_recall`](crate::Report::missed_recall) is set. The .kb stores the value. `None`: as stored; in
+    /// a
+    /// new file, whatever is cheap. 0 removes the stored value.
     pub min_recall: Option<f32>,
 }
 

@@ -38,8 +38,8 @@ pub struct Unparsed {
     pub reason: String,
 }
 
-/// A folder that may be a root of the file, but has not enough of its content to be taken for it: it
-/// became a root of its own, and no document of the other root was touched.
+/// A folder that looks like a root of the file but has too little of its content to be taken for it. It became a root
+/// of its own, and no document of the other root was changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SimilarRoot {
@@ -57,8 +57,8 @@ pub struct SimilarRoot {
     pub is_gone: bool,
 }
 
-/// A root whose folder is gone, and that a folder given to the run has most of the content of: it is
-/// that root now.
+/// A root whose folder is gone and which was recognised in a folder given to the run: that folder has most of its
+/// content and is the folder of the root from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MovedRoot {
@@ -74,8 +74,8 @@ pub struct MovedRoot {
     pub same: u32,
 }
 
-/// A folder below a root that has nothing in it, though the file has documents from it: they stay, as the
-/// folder may be where a disk is mounted at other times.
+/// An empty folder below a root that the file has documents from. They are kept, because the folder may be the mount
+/// point of a disk that is not mounted now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EmptiedFolder {
@@ -108,15 +108,15 @@ impl EmptiedFolder {
     }
 }
 
-/// The recall that was asked for and cannot be had.
+/// A recall that was requested and cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct MissedRecall {
-    /// What was asked for.
+    /// The recall that was requested, 0.5 to 1.
     pub wanted: f32,
-    /// What the most thorough search finds.
+    /// The recall of the most thorough search.
     pub reached: f32,
-    /// What comparing every row finds: more is lost by storing the vectors in fewer bits.
+    /// The recall of comparing every row. The rest is lost by storing the vectors in fewer bits.
     pub exact: f32,
     /// How the vectors are stored.
     pub vectors: Codec,
@@ -132,18 +132,18 @@ pub struct Report {
     pub chunks: u64,
     /// Bytes of stored text in the file now.
     pub text_bytes: u64,
-    /// Paths of documents that are new, in their order.
+    /// Paths of new documents, ascending.
     pub added: Vec<String>,
-    /// Paths of documents whose content is another, likewise.
+    /// Paths of documents whose content changed, ascending.
     pub updated: Vec<String>,
-    /// Paths of documents that are gone, likewise.
+    /// Paths of documents that were removed, ascending.
     pub removed: Vec<String>,
-    /// Documents of these folders that are as they were.
+    /// Documents of the folders of this run that did not change.
     pub unchanged: u64,
     /// Files left out.
     pub skipped: Vec<Skipped>,
-    /// Programs that this run indexed without parsing them, in the order of their paths. No error, and not
-    /// remembered: a run that does not read them again does not name them.
+    /// Programs that this run indexed without parsing them, in the order of their paths. This is not an error and not
+    /// stored: a later run that does not read them again does not list them.
     pub unparsed: Vec<Unparsed>,
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
@@ -151,22 +151,24 @@ pub struct Report {
     pub moved_roots: Vec<MovedRoot>,
     /// Empty folders whose documents were kept.
     pub emptied_folders: Vec<EmptiedFolder>,
-    /// The embedding model that made the vectors before this run, where it was another one: every
-    /// document was embedded again, or would be by a run that is only checked.
+    /// The embedding model that made the vectors before this run, if it was another one. Every document was then
+    /// embedded
+    /// again, or would be if the run was only checked.
     pub model_before: Option<String>,
-    /// Names of the columns of vectors of other models that the file had before it was built anew, and has no more.
+    /// Names of the columns of vectors of other models that the file lost when it was rebuilt.
     pub lost_columns: Vec<String>,
-    /// The recall of vector search that was asked for, where it cannot be had; the file is written none the
-    /// less, and its searches are as thorough as they can be.
+    /// Set if the requested recall of vector search cannot be reached. The file is written nevertheless, and its
+    /// searches
+    /// are as thorough as possible.
     pub missed_recall: Option<MissedRecall>,
-    /// Bytes of the files that were read.
+    /// Total size of the files that were read, in bytes.
     pub source_bytes: u64,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 impl Report {
-    /// Whether the documents of the file are other ones than before.
+    /// Whether any document was added, updated or removed.
     pub fn has_changes(&self) -> bool {
         !(self.added.is_empty() && self.updated.is_empty() && self.removed.is_empty())
     }

@@ -12,7 +12,7 @@ use crate::paging::{PageOptions, Paged};
 
 /// Documents and their texts.
 impl Kb {
-    /// What the file records about one document.
+    /// The facts that the file stores about one document.
     ///
     /// # Errors
     /// [`Error::DocumentNotFound`](crate::Error::DocumentNotFound) with the nearest names, [`Error::AmbiguousDocument`](crate::Error::AmbiguousDocument) with the
@@ -21,7 +21,7 @@ impl Kb {
         self.file.read(|commit| content::document(commit, name))
     }
 
-    /// The document that a name means, the lines that the name selects, and how it means it.
+    /// The document that a name refers to, the lines that the name selects, and by which kind of name it was found.
     ///
     /// # Errors
     /// As [`Kb::document`].
@@ -29,7 +29,7 @@ impl Kb {
         self.file.read(|commit| content::locate(commit, name))
     }
 
-    /// The document of exactly that path; `None` when there is none. Reads no other path.
+    /// The document with exactly this path; `None` if there is none. Cost: one look-up.
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
@@ -37,8 +37,9 @@ impl Kb {
         self.file.read(|commit| content::document_at(commit, path))
     }
 
-    /// The stored text of a document, whole or some lines of the original, cut to those there are.
-    /// Where the text has other lines than the original (HTML), whole chunks that touch the lines.
+    /// The stored text of a document: all of it, or some lines of the original, as far as they exist. If the text does
+    /// not
+    /// have the lines of the original (HTML), the chunks that touch them are returned whole.
     ///
     /// It is one string; [`Kb::text_paged`] returns a long text piece by piece.
     ///
@@ -49,8 +50,8 @@ impl Kb {
         self.file.read(|commit| content::text(commit, name, lines))
     }
 
-    /// As [`Kb::text`], as much as fits the budget: up to the end of a line, where one fits. Cost grows
-    /// with what is returned.
+    /// As [`Kb::text`], but only as much as fits the token budget of `page`, up to the end of a line if one fits. Cost
+    /// grows with what is returned.
     ///
     /// # Errors
     /// As [`Kb::text`]; [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor).
@@ -172,7 +173,7 @@ impl Kb {
             .read(|commit| content::pages(commit, name, selection, page))
     }
 
-    /// Where the chunks of a document are, in order; together they are its text. No text is read.
+    /// The spans of the chunks of a document, in order. Together they cover its text. No text is read.
     ///
     /// # Errors
     /// As [`Kb::document`].
@@ -180,8 +181,7 @@ impl Kb {
         self.file.read(|commit| content::chunk_spans(commit, name))
     }
 
-    /// The chunks of a document with their texts, in order; with `section` those that hold text of
-    /// that section.
+    /// The chunks of a document with their texts, in order; with `section` only those that hold text of it.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::SectionNotFound`](crate::Error::SectionNotFound), [`Error::AmbiguousSection`](crate::Error::AmbiguousSection);
@@ -241,8 +241,9 @@ impl Kb {
             .read(|commit| content::sections(commit, name, Some(section), page))
     }
 
-    /// The text of one section, its heading and what lies under it, as much as fits the budget: up to
-    /// the end of a line, where one fits.
+    /// The text of one section: its heading and everything below it, as much as fits the token budget of `page`, up to
+    /// the
+    /// end of a line if one fits.
     ///
     /// # Errors
     /// As [`Kb::document`]; [`Error::SectionNotFound`](crate::Error::SectionNotFound) with the sections that look like it;
@@ -260,8 +261,8 @@ impl Kb {
 
 /// Folders and paths.
 impl Kb {
-    /// Folders, then documents, directly in `folder` (`None`: at the top), each in the order of path
-    /// bytes. Cost grows with the documents below it.
+    /// The folders and then the documents directly in `folder` (`None`: at the top), each in the order of the bytes of
+    /// their paths. Cost grows with the number of documents below the folder.
     ///
     /// # Errors
     /// [`Error::FolderNotFound`](crate::Error::FolderNotFound) with the nearest names; [`Error::InvalidCursor`](crate::Error::InvalidCursor),
@@ -285,9 +286,11 @@ impl Kb {
             .read(|commit| content::documents(commit, folder, is_recursive, page))
     }
 
-    /// The files in `folder` (`None`: all) and below it that are in the indexed folders and were not read into
-    /// documents, each with the reason, in the order of path bytes; of a hidden folder the folder. Files under an
-    /// ignore rule are not recorded, and a sealed file has none. Cost grows with the skipped files below the folder.
+    /// The files of the indexed folders that are in or below `folder` (`None`: all) and did not become documents, each
+    /// with
+    /// the reason, in the order of the bytes of their paths. For a hidden folder only the folder is listed. Ignored
+    /// files
+    /// are not recorded, and a sealed file records none. Cost grows with the number of skipped files below the folder.
     ///
     /// # Errors
     /// [`Error::InvalidCursor`](crate::Error::InvalidCursor), [`Error::StaleCursor`](crate::Error::StaleCursor), [`Error::Damaged`](crate::Error::Damaged).
@@ -296,8 +299,8 @@ impl Kb {
             .read(|commit| content::skipped(commit, folder, page))
     }
 
-    /// How many files were skipped for each reason, most first, without what is special to one file. Cost
-    /// grows with the number of skipped files.
+    /// The number of skipped files for each reason, largest first. Reasons are shortened to what several files have in
+    /// common. Cost grows with the number of skipped files.
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
@@ -315,8 +318,9 @@ impl Kb {
             .read(|commit| content::documents_after(commit, after, limit))
     }
 
-    /// All folders. At most `limit_bytes` bytes of their paths are returned, counting 24 more for each;
-    /// the deepest are left out first. Cost grows with the number of documents.
+    /// All folders. Their paths take at most `limit_bytes` bytes, with 24 more for each; the deepest folders are left
+    /// out
+    /// first. Cost grows with the number of documents.
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).

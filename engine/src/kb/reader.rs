@@ -33,14 +33,14 @@ pub const FILES_LIMIT: usize = 64;
 /// A document is named by its path, by the end of its path when only one document has it (`lib.rs`,
 /// `src/lib.rs`), by its handle, or by its address (`kb://notes/doc/src/lib.rs`).
 ///
-/// Behind each of these may stand lines: `lib.rs:10-20`, `lib.rs:10`, `lib.rs:10-` (to the end), `lib.rs#L10`,
-/// `lib.rs#L10-L20`; an address with lines is `kb://notes/lines/10-20/src/lib.rs`. A call that returns text
-/// returns these lines, or the chunks or pages that hold them, unless its arguments select something
-/// else; other calls are about the whole document. What is itself the name of a document is not taken apart.
+/// A name may be followed by lines: `lib.rs:10-20`, `lib.rs:10`, `lib.rs:10-` (to the end), `lib.rs#L10`,
+/// `lib.rs#L10-L20`. An address with lines is `kb://notes/lines/10-20/src/lib.rs`. A call that returns text then
+/// returns these lines, or the chunks or pages that hold them, unless its arguments select something else. Other calls
+/// ignore them. If the whole string is the name of a document, nothing in it is taken for lines.
 ///
 /// A section of a document is named by its number (`2.1`), its path of titles (`Guide > Install`), both
-/// (`2.1 Guide > Install`), the end of that path or its title, without regard to case; by a path or title
-/// only where one section has it. [`Hit::section_name`](crate::Hit::section_name) is such a name.
+/// (`2.1 Guide > Install`), the end of that path, or its title. Case does not matter. A path or title must belong to
+/// one section only. [`Hit::section_name`](crate::Hit::section_name) is such a name.
 #[derive(Debug)]
 pub struct Kb {
     pub(super) file: OpenFile,
@@ -107,8 +107,9 @@ impl Kb {
         search_files(&[self], request)
     }
 
-    /// As [`Kb::search`], for a caller that may want to stop it. Most searches take milliseconds; one
-    /// with phrases over very many documents, or for a late page, may take seconds.
+    /// As [`Kb::search`], with a `hook` that may stop it. Most searches take milliseconds. One with phrases over very
+    /// many
+    /// documents, or for a late page, may take seconds.
     ///
     /// `hook` is called with [`Stage::Search`] and without counts, first at the start and then about 40
     /// times a second, between two segments, documents or texts.
@@ -214,8 +215,9 @@ impl Kb {
         self.search_many_reporting(requests, 1, &Reporter::silent())
     }
 
-    /// As [`Kb::search_many`] on up to so many `threads`, of which each answers one request at a time, for a
-    /// caller that may want to stop it: see [`Kb::search_with`].
+    /// As [`Kb::search_many`] on at most `threads` threads, each of which answers one request at a time. `hook` may
+    /// stop
+    /// it, see [`Kb::search_with`].
     ///
     /// # Errors
     /// As [`Kb::search_many`]; [`Error::Cancelled`] when `hook` breaks; [`Error::InvalidArgument`] for no thread or
@@ -245,8 +247,9 @@ impl Kb {
         })
     }
 
-    /// The vector of a text as a query has it, in the model of the file, and the id of that model. The
-    /// vector is of unit length, or all zero when the model knows nothing in the text.
+    /// The vector that a query with this text has in the model of the file, and the id of that model. The vector has
+    /// unit
+    /// length, or is all zero if the model knows no word of the text.
     ///
     /// # Errors
     /// [`Error::EmbeddingModelUnavailable`] when this program cannot reproduce the model.
@@ -261,9 +264,8 @@ impl Kb {
     }
 }
 
-/// Answers a request from several files as if they were one: a term weighs by how many chunks of all
-/// files have it, so scores compare, and [`crate::Hit::file`] says which file a hit is from. Each file
-/// is read at one commit.
+/// Answers a request from several files as if they were one. Term weights are computed over the chunks of all files, so
+/// scores are comparable. [`crate::Hit::file`] is the position of the file of a hit. Each file is read at one commit.
 ///
 /// # Errors
 /// As [`Kb::search`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`].
@@ -271,7 +273,7 @@ pub fn search_files(files: &[&Kb], request: &Request) -> Result<Response> {
     search_reporting(files, request, &Reporter::silent())
 }
 
-/// As [`search_files`], for a caller that may want to stop it: see [`Kb::search_with`].
+/// As [`search_files`], with a `hook` that may stop it: see [`Kb::search_with`].
 ///
 /// # Errors
 /// As [`search_files`]; [`Error::Cancelled`] when `hook` breaks.
@@ -299,7 +301,7 @@ fn search_reporting(files: &[&Kb], request: &Request, reporter: &Reporter<'_>) -
     }
 }
 
-/// Finds what matches a regular expression in several files, one file after the other. `hook` is called as in
+/// Searches several files for a regular expression, one file after the other. `hook` is called as in
 /// [`Kb::search_with`].
 ///
 /// # Errors
@@ -316,8 +318,8 @@ pub fn search_files_regex(
     })
 }
 
-/// Finds the symbols of programs in several files, one file after the other: who uses a name in one that another
-/// defines. `hook` is called as in [`Kb::search_with`].
+/// Finds the symbols of programs in several files, one file after the other. A use in one file of a name that another
+/// file defines is found too. `hook` is called as in [`Kb::search_with`].
 ///
 /// # Errors
 /// As [`Kb::symbols`]; [`Error::InvalidArgument`] for no file or more than [`FILES_LIMIT`]; [`Error::Cancelled`] when
@@ -365,9 +367,8 @@ impl Kb {
         self.file.read(|commit| Ok(content::state(commit)))
     }
 
-    /// Whether the file was moved or deleted since it was opened: answers are then of the copy that is still
-    /// mapped, until another file takes its place, which the next call reads. False for bytes. Looks at the
-    /// path once.
+    /// Whether the file was moved or deleted since it was opened. Calls then answer from the file that is still mapped,
+    /// until another file takes its path. Always false after [`Kb::from_bytes`]. Cost: one look at the path.
     pub fn is_file_gone(&self) -> bool {
         self.container().is_gone()
     }
@@ -444,7 +445,7 @@ impl Kb {
         self.file.read(|commit| Ok(content::roots(commit)))
     }
 
-    /// Whether any document of one of these classes has a chunk. Reads a bitmap for each segment.
+    /// Whether a document of one of these classes has a chunk. Cost: a bitmap for each segment and class.
     ///
     /// # Errors
     /// As [`Kb::state`].
@@ -452,7 +453,7 @@ impl Kb {
         self.file.read(|commit| content::has_class(commit, classes))
     }
 
-    /// Bytes of the file by section. Reads every branch page.
+    /// Sizes of the parts of the file, in bytes. Cost: reads every branch page.
     ///
     /// # Errors
     /// As [`Kb::state`].
@@ -478,8 +479,9 @@ impl Kb {
 
 /// Diagnostics: what `kb bench` measures.
 impl Kb {
-    /// Queries drawn from the file itself, `count` at most: of chunks spread evenly over all, in turn
-    /// the heading above and the first words of the text. The same file returns the same ones.
+    /// At most `count` queries drawn from the file: of evenly spread chunks, alternately the heading above and the
+    /// first
+    /// words of the text. The same file always gives the same queries.
     ///
     /// Cost: one text block and one outline per query.
     ///
@@ -490,8 +492,9 @@ impl Kb {
             .read(|commit| content::sample_queries(commit.snapshot, commit.catalog, count))
     }
 
-    /// Reads every byte of the vector rows `times` times and does nothing with them but add: as fast as
-    /// one thread can get them from memory, or from the processor's cache when they fit in it.
+    /// Reads every byte of the vector rows `times` times and only adds them up. This measures how fast one thread gets
+    /// them
+    /// from memory, or from the processor's cache if they fit.
     ///
     /// # Errors
     /// As [`Kb::state`].
@@ -500,9 +503,9 @@ impl Kb {
             .read(|commit| content::read_vector_rows(commit, times))
     }
 
-    /// Compares every vector row with one vector, `times` times, and keeps the nearest: the exact scan of
-    /// a semantic search and nothing else. The vector is a row of the file, so that no model is
-    /// needed.
+    /// Compares every vector row with one vector, `times` times, and keeps the nearest. This measures the exact scan of
+    /// a
+    /// semantic search alone. The vector is a row of the file, so no model is needed.
     ///
     /// # Errors
     /// As [`Kb::state`].

@@ -96,8 +96,9 @@ impl KbWriter {
         Ok(KbWriter { session })
     }
 
-    /// Waits so long for another writer to finish before a change fails with
-    /// [`crate::Error::IndexLocked`]. Without it a change fails at once.
+    /// How long a change waits for another writer to finish before it fails with [`crate::Error::IndexLocked`]. By
+    /// default
+    /// it fails at once.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> KbWriter {
         self.session.set_lock_timeout(timeout);
@@ -115,7 +116,7 @@ impl KbWriter {
         self
     }
 
-    /// Leaves small segments as they are: answers stay the same and become slower. To measure.
+    /// Never merges segments. Searches give the same answers and become slower. For measurements.
     #[must_use]
     pub fn without_merges(mut self) -> KbWriter {
         self.session.disable_merges();
@@ -169,15 +170,17 @@ impl KbWriter {
         replaced.map(|_| ())
     }
 
-    /// Reads files that are given to [`KbWriter::add_bytes`] and [`KbWriter::replace_bytes`] where `extraction`
-    /// says, instead of by the default of the process.
+    /// Sets which process reads the files given to [`KbWriter::add_bytes`] and [`KbWriter::replace_bytes`], instead of
+    /// the
+    /// default of this program.
     #[must_use]
     pub fn extraction(mut self, extraction: Extraction) -> KbWriter {
         self.session.set_extraction(extraction);
         self
     }
 
-    /// The document that [`KbWriter::add_bytes`] would add, to be changed before it is. `hook` may stop a reader
+    /// The document that [`KbWriter::add_bytes`] would add, so that a caller can change it first. `hook` may stop a
+    /// reader
     /// that takes long.
     ///
     /// # Errors
@@ -193,12 +196,12 @@ impl KbWriter {
             .document_of_with(path, bytes, &Reporter::new(&hook))
     }
 
-    /// Where this writer reads files that are given as bytes.
+    /// Which process reads files that are given as bytes.
     pub fn extraction_now(&self) -> Extraction {
         self.session.extractor.extraction().clone()
     }
 
-    /// How many documents the next commit changes.
+    /// Number of documents that the next commit changes.
     pub fn pending(&self) -> usize {
         self.session.pending_changes()
     }
@@ -234,8 +237,8 @@ impl KbWriter {
         self.session.remove(name)
     }
 
-    /// Gives a document tags and takes others away; names as in [`KbWriter::remove`]. Tags are kept
-    /// in lower case. Returns the tags it has then.
+    /// Adds tags to a document and removes others. The document is named as in [`KbWriter::remove`]. Tags are stored in
+    /// lower case. Returns the tags that the document has afterwards.
     ///
     /// # Errors
     /// As [`KbWriter::remove`]; [`crate::Error::InvalidArgument`] for a tag that is empty, longer than 64
@@ -244,7 +247,7 @@ impl KbWriter {
         self.session.tag(name, add, remove)
     }
 
-    /// Whether words can be tags, before a document is added that shall have them.
+    /// Checks whether words may be tags, for callers that want to know before they add a document.
     ///
     /// # Errors
     /// Those of [`KbWriter::tag`] for a tag.
@@ -347,9 +350,11 @@ impl KbWriter {
     /// stored as bytes or nibbles on a scale that the first import decides; numbers beyond it are cut, and counted in
     /// [`ImportReport::cut_numbers`]. A document that is changed or removed loses its vectors.
     ///
-    /// Memory does not grow with the vectors, but for 16 bytes each and 32 MiB of them, which say what quantising leaves
-    /// ([`ImportReport::recall`]): they wait in a temporary file without a
-    /// name beside the .kb, with 4 bytes a number in a first import and 1 in later ones. `hook` gets the vectors read, then the chunks written; see [`Hook`].
+    /// Memory: 16 bytes for each vector, and at most 32 MiB of vectors for the measurement of [`ImportReport::recall`].
+    /// The
+    /// others wait in a temporary file without a name beside the .kb, with 4 bytes a number in the first import of a
+    /// column
+    /// and 1 in later ones. `hook` gets the vectors read, then the chunks written; see [`Hook`].
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`], which names the first row that is wrong, from 0, and why: its chunk is not there,
@@ -369,8 +374,9 @@ impl KbWriter {
             .import_vectors(options, rows, &Reporter::new(&hook))
     }
 
-    /// Removes a column of vectors that was imported, in a commit of its own after the changes that wait for one.
-    /// Returns how many live chunks had a vector. Where it was the default, the built-in column is that now.
+    /// Removes an imported column of vectors. Pending changes are committed first; this is a commit of its own. Returns
+    /// the
+    /// number of live chunks that had a vector. If it was the default, the built-in column becomes the default.
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for a name that no column has, and for the built-in one; as
@@ -379,8 +385,9 @@ impl KbWriter {
         self.session.remove_vectors(name)
     }
 
-    /// Makes a column of vectors, the built-in one too, the one that requests with a vector search which name none.
-    /// A commit of its own after the changes that wait for one.
+    /// Sets the column of vectors, perhaps the built-in one, that requests search if they name none. Pending changes
+    /// are
+    /// committed first; this is a commit of its own.
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for a name that no column has; as [`KbWriter::commit`].
