@@ -79,6 +79,8 @@ pub(crate) fn pages(
         .catalog
         .parts
         .get(commit.snapshot, id, record.text_bytes)?;
+    // All page borders are found before the first page is read: their number is part of the answer,
+    // and they need no text.
     let all = match own.first().map(|part| part.content.kind()) {
         None => page_rows(segment.as_ref(), &record)?,
         Some(PartKind::Page) => part_rows(segment.as_ref(), &record, &own)?,
@@ -204,6 +206,7 @@ fn page_rows(
             }
         }
     }
+    // A document without text has one empty page, so that page 1 always exists.
     if pages.is_empty() {
         pages.push(record.first_row..record.first_row);
     }

@@ -80,6 +80,8 @@ impl FacetsWriter {
 
 #[cfg(feature = "ingest")]
 fn put(transaction: &mut Transaction<'_>, key: &[u8], mut bitmap: RoaringBitmap) -> Result<()> {
+    // Runs: documents of one type or tag mostly lie side by side, as rows are in the order of
+    // paths.
     bitmap.optimize();
     let mut bytes = Vec::with_capacity(bitmap.serialized_size());
     bitmap.serialize_into(&mut bytes).map_err(Error::storage)?;
@@ -110,6 +112,7 @@ pub fn change(
     } else {
         after.remove_range(rows);
     }
+    // A key without rows would be named as a value of the file, in messages and completions.
     if after.is_empty() {
         return transaction
             .remove(tables::FACETS, Key::Bytes(&key))
@@ -174,7 +177,7 @@ impl FacetIter {
     /// [`Error::Damaged`] when its bitmap does not decode.
     pub fn advance(&mut self, snapshot: &Snapshot<'_>) -> Result<()> {
         if let Some((mut value, _)) = self.at.take() {
-            // The smallest key behind this one.
+            // The smallest key behind this one. A zero byte, the least that a key can go on with.
             value.push(0);
             self.at = seek(snapshot, self.segment, &value)?;
         }
@@ -239,6 +242,7 @@ pub fn rows_with(
     let Some(bytes) = row else {
         return Ok(None);
     };
+    // Bounded here, so that no later step meets a row that the segment does not have.
     codec::decode_rows_below(WHAT, &bytes, rows).map(Some)
 }
 

@@ -10,6 +10,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 /// Outputs of one cell, and authors of a notebook, that are read.
+// A cell that prints in a loop may have a hundred thousand outputs. A thousand are more than any
+// reader looks at.
 const MAX_ITEMS: usize = 1000;
 
 /// What a notebook says of itself, in the versions 2 to 4 of the format.

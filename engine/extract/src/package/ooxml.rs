@@ -10,6 +10,7 @@ use crate::skip_reason::SkipReason;
 /// Bytes of a property; [`Extracted`] cuts it to its own limit.
 const MAX_PROPERTY_BYTES: usize = 64 << 10;
 /// Relationships of one part that are kept.
+// A book of a million links still opens, and a forged list cannot fill the memory of the worker.
 const MAX_RELATIONSHIPS: usize = 1 << 20;
 
 /// One part refers to another.
@@ -45,6 +46,8 @@ impl Relationships {
                 continue;
             };
             let is_external = element.attribute("TargetMode").as_deref() == Some("External");
+            // External targets are addresses and other files. Nothing outside of the package is
+            // ever opened.
             if element.name() != "Relationship" || is_external {
                 continue;
             }
@@ -110,6 +113,7 @@ pub(crate) fn read_optional(
 pub(crate) fn main_part(package: &mut ZipPackage<'_>) -> Result<String, SkipReason> {
     let stated = Relationships::read(package, "")?;
     let stated = stated.of_kind("officeDocument").map(str::to_owned);
+    // For packages whose relationships are missing or broken.
     let usual = [
         "word/document.xml",
         "ppt/presentation.xml",
@@ -157,6 +161,7 @@ pub(crate) fn read_properties(
 
 /// The name of a part that another one in `folder` calls `target`.
 pub(crate) fn package_path(folder: &str, target: &str) -> String {
+    // Some writers use the separator of Windows, against the specification.
     let target = target.replace('\\', "/");
     let mut names: Vec<&str> = match target.starts_with('/') {
         true => Vec::new(),

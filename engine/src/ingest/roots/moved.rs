@@ -13,6 +13,8 @@ use crate::ingest::roots::entry::Entry;
 use crate::ingest::roots::table::{Table, best_of};
 
 /// Folders above a given one, and names of a root's own path, that are looked at.
+// Each costs a look at the disk for every root that is gone. Deeper trees are found when a folder
+// nearer is given.
 const MAX_LEVELS: usize = 16;
 
 impl Table<'_, '_> {
@@ -56,6 +58,8 @@ impl Table<'_, '_> {
             if is_candidate && place.is_dir() && self.position_at(&place).is_none() {
                 let samples = (self.samples)(&entry.record)?;
                 let agreement = Agreement::of(&place, &samples);
+                // Each inner root proves itself: being inside a folder that moved does not tell
+                // that it moved too.
                 if agreement.is_enough() {
                     inside.push((other, agreement, place));
                 }
@@ -78,6 +82,7 @@ impl Table<'_, '_> {
             return Ok(None);
         }
         for around in folder.ancestors().skip(1).take(MAX_LEVELS) {
+            // A client of a server must not learn, nor decide, what lies outside its folders.
             if !self.is_within(around) {
                 break;
             }

@@ -116,6 +116,7 @@ fn folders_named<'r>(
     reporter: &Reporter<'_>,
 ) -> Result<Vec<(&'r Root, PathBuf)>> {
     let options = WalkOptions {
+        // Only names count here, and a folder of large files has one too.
         max_file_bytes: u64::MAX,
         ..WalkOptions::default()
     };
@@ -130,6 +131,7 @@ fn folders_named<'r>(
                 continue;
             };
             let path = file.disk_path();
+            // Files of one folder follow each other: it is looked at once.
             let Some(parent) = path.parent().filter(|parent| *parent != last) else {
                 continue;
             };

@@ -19,6 +19,8 @@ pub(super) struct TreeWalk {
     /// Notes of the innermost, the next last.
     notes: Vec<Note>,
     /// Real places of what links led to.
+    // Only what was reached by a link, not every file: what lies in a root itself is left out by
+    // the rule for links.
     linked: HashSet<PathBuf>,
 }
 
@@ -77,6 +79,8 @@ impl TreeWalk {
         self.notes = std::mem::take(&mut listing.notes);
         self.notes.reverse();
         let listing = Arc::new(listing);
+        // Offered at once, so that threads read the folders below while this one hands out its
+        // files.
         ahead.offer(&listing);
         self.open.push((listing, 0));
     }

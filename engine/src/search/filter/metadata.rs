@@ -29,6 +29,7 @@ pub(crate) fn apply(
     filters: &Filters,
     absent: &mut AbsentValues,
 ) -> Result<Rows> {
+    // None, not all rows: an index without a filter skips the test of each row.
     if filters.is_empty() {
         return Ok(None);
     }
@@ -45,6 +46,8 @@ pub(crate) fn apply(
         values: &filters.languages,
         canonical: file_types::canonical_language,
     };
+    // Facets first: a bitmap for each value and segment. Globs and times, which look at every
+    // document, come last.
     types.apply(source, &mut rows, absent)?;
     languages.apply(source, &mut rows, absent)?;
     let tags = FacetFilter {
@@ -112,6 +115,7 @@ fn keep_modified(
     };
     let passing = rows_of_documents(source, |document| {
         let modified = document.modified_ms();
+        // A time of 0 is unknown. Whoever asks for new documents does not want those.
         modified != 0 && modified >= since_ms
     })?;
     intersect(rows, &passing);
@@ -126,6 +130,7 @@ fn keep_folders(source: &Source<'_>, folders: &[String], rows: &mut [RoaringBitm
     let mut wanted: FxHashSet<String> = FxHashSet::default();
     for folder in folders {
         let name = resolve::folder(source.snapshot, source.catalog, folder)?;
+        // The top: every document is below it.
         if name.is_empty() {
             return Ok(());
         }

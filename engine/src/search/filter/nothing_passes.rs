@@ -15,6 +15,7 @@ use crate::search::sources::Source;
 use crate::store::facets::Facet;
 
 /// Most values of one filter that a message names.
+// A message is one sentence; whoever wants all values asks for the facts of the file.
 const MAX_VALUES: usize = 5;
 
 /// The facets, in the order in which one is blamed: a wrong language is likelier than a wrong class.

@@ -47,6 +47,8 @@ pub(crate) fn retrieve(
     let mut vectors = ScanStats::default();
     let is_hybrid = plan.keyword_query.is_some() && plan.has_vectors();
     let (by_keyword, by_vector);
+    // With phrases both lists verify rows through one filter, which keeps what it has read, so one
+    // must follow the other.
     if plan.threads > 1 && is_hybrid && !filter.has_phrases() {
         (by_keyword, (by_vector, vectors)) = both(plan, sources, filter, wanted)?;
         timer.step("keyword and vector");
@@ -118,6 +120,8 @@ fn verified(
             found.truncate(wanted);
             return Ok(found);
         }
+        // Growing: where few rows have the phrase, small steps would search the index again and
+        // again for the same head of its list.
         most = most.saturating_mul(BATCH_GROWTH);
     }
 }
@@ -131,6 +135,7 @@ fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
             keyword,
             vector,
             evidence: Evidence::default(),
+            // One of both is 0 where the mode has no other list.
             score: keyword.max(vector),
         }
     });
@@ -146,6 +151,7 @@ fn rescore_union(
     by_keyword: &List,
     by_vector: &List,
 ) -> Result<Vec<Scored>> {
+    // In the order of addresses: rows of a segment are then scored together and ascending.
     let mut union: BTreeMap<ChunkAddress, PartialScores> = BTreeMap::new();
     for (score, address) in by_keyword {
         union.entry(*address).or_default().keyword = Some(*score);
@@ -183,6 +189,8 @@ fn rescore(
         let Some(position) = of_segment.first().map(|(address, _)| address.segment) else {
             continue;
         };
+        // Once a segment: the clock costs nothing beside scoring its rows, and thousands of
+        // segments can be stopped.
         sources.tick()?;
         let rows_without = |has: fn(&PartialScores) -> Option<f32>| -> Vec<u32> {
             let without = of_segment.iter().filter(|(_, parts)| has(parts).is_none());
@@ -267,6 +275,8 @@ fn by_keyword(
         sources.tick()?;
         let top = query.top_k(position, most, filter.rows(position), floor)?;
         if let Some(last) = most.checked_sub(1).and_then(|last| top.get(last)) {
+            // What scores less cannot be among the best of all segments, so the next index may skip
+            // its blocks.
             floor = last.score.max(floor);
         }
         let address = |row| ChunkAddress {
@@ -301,6 +311,7 @@ fn both(
     most: usize,
 ) -> Result<(List, (List, ScanStats))> {
     let searches = vector_searches(plan, sources, filter)?;
+    // Without ticks: the reporter belongs to the thread of the caller.
     let run = || -> Result<Vec<Near>> { searches.iter().map(|search| search.run(most)).collect() };
     let (keyword, near) = thread::scope(|scope| {
         let vector = thread::Builder::new().spawn_scoped(scope, run);
@@ -416,6 +427,7 @@ fn searched<'s>(
                 continue;
             };
             let present = &vectors.index.present;
+            // Where every row has a vector no filter is needed, and a scan without one is faster.
             if present.len() < u64::from(bound.segment.rows()) {
                 rows = Some(match rows {
                     Some(rows) => Cow::Owned(&*rows & present),

@@ -21,9 +21,11 @@ use crate::store::handles;
 use crate::store::symbols::StoredSymbols;
 
 /// Bytes that the numbers and field names of a symbol count as in a token budget.
+// Without it a page of hundreds of small symbols would be several times its budget as JSON.
 const SYMBOL_OVERHEAD_BYTES: u64 = 100;
 
 /// Bytes that a line of a use counts as.
+// Up to five digits and a comma.
 const LINE_BYTES: u64 = 6;
 
 /// Answers a request to one or several files.
@@ -206,6 +208,7 @@ impl Page<'_> {
     ) -> Result<()> {
         let number = self.seen;
         self.seen += 1;
+        // Counted on, also behind the page: the total is part of the answer.
         if number < self.start || self.next.is_some() {
             return Ok(());
         }

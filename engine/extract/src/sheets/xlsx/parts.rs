@@ -41,6 +41,8 @@ pub(super) fn book(xml: &str) -> Result<Book, SkipReason> {
             "workbook" => is_book = true,
             "workbookPr" => {
                 let stated = element.attribute("date1904");
+                // Workbooks of Excel for Macintosh: without it all their dates would be four years
+                // and a day too early.
                 book.is_1904 = matches!(stated.as_deref(), Some("1" | "true"));
             }
             "sheet" => {
@@ -112,6 +114,7 @@ pub(super) fn rich_text(reader: &mut XmlReader<'_>, name: &str) -> Result<String
             XmlEvent::Start(element) => match element.name() {
                 "t" => {
                     let left = MAX_TEXT_BYTES.saturating_sub(text.len());
+                    // Limited here, because runs add up: each alone may be of the largest size.
                     text.push_str(&reader.text_of_element(left)?);
                 }
                 "r" => {}
@@ -133,6 +136,8 @@ pub(super) fn unescape(text: &str) -> String {
         plain.push_str(before);
         let character = from
             .get(2..6)
+            // The escape of ST_Xstring (ECMA-376 part 1, 22.9.2.19). `_x005F_` is an underscore
+            // that would begin one.
             .filter(|_| from.get(6..7) == Some("_"))
             .and_then(|digits| u32::from_str_radix(digits, 16).ok())
             .and_then(char::from_u32);
@@ -187,6 +192,8 @@ impl Styles {
                     "cellStyleXfs" | "dxfs" | "cellStyles" => of_cells = false,
                     "xf" if of_cells => {
                         let id = element.number("numFmtId").unwrap_or(0);
+                        // A workbook may have tens of thousands of styles with few formats; each is
+                        // parsed once.
                         let format = *known.entry(id).or_insert_with(|| {
                             let format =
                                 reader_of_codes.read(id, codes.get(&id).map(String::as_str));

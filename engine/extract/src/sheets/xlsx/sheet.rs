@@ -31,6 +31,8 @@ pub(super) fn read(
         match event {
             XmlEvent::Start(element) => match element.name() {
                 "row" => {
+                    // The attribute may be left out (ECMA-376 part 1, 18.3.1.73), as writers of
+                    // streams do.
                     row = element.number("r").unwrap_or(row.saturating_add(1));
                     column = 0;
                 }
@@ -146,6 +148,8 @@ impl Content {
             // A formula may well give an empty text.
             (Some(value), None) => value,
             (Some(value), Some(_)) if is_text || !value.is_empty() => value,
+            // A formula without a value: the program that wrote the file did not calculate. The
+            // formula is all there is to search.
             (_, Some(mut formula)) => {
                 if formula.trim().is_empty() {
                     formula = shared.at(self.shared, (stated.row, stated.column));
@@ -180,6 +184,8 @@ impl Content {
             _ if trimmed.is_empty() => Cell::default(),
             "b" => Cell::plain(CellValue::Boolean(matches!(trimmed, "1" | "true"))),
             "e" => Cell::plain(CellValue::Error(trimmed.to_owned())),
+            // An ISO 8601 date, in strict workbooks only. Times of a sheet have no zone, whatever
+            // is written.
             "d" => Cell::plain(CellValue::Date(trimmed.trim_end_matches('Z').to_owned())),
             _ => match trimmed.parse::<f64>() {
                 Ok(number) if number.is_finite() => format.cell(number, context.is_1904),

@@ -41,6 +41,8 @@ struct Sealing<'s, 'b> {
     open: Option<MergeWriter<'b>>,
     symbols: SymbolsWriter,
     /// Suffixes of documents, which are written in their own order.
+    // Held until the end, because ascending keys fill the pages of a tree (see
+    // `documents::put_suffix`).
     suffixes: Vec<(String, DocumentId)>,
     manifest: Manifest,
 }
@@ -71,6 +73,7 @@ impl Sealing<'_, '_> {
             let segment = self.manifest.next_segment_id()?;
             self.manifest.segments.push(segment.0);
             self.rows_left = planned.rows;
+            // Sign bits and inverted lists serve the same first stage; a file needs one of them.
             self.encoding.has_codes = !self.list_limits.include(self.chunks, planned.rows);
             let sample = planned.read_sample(self.bound)?;
             let writer = MergeWriter::new(
@@ -130,6 +133,8 @@ pub(super) fn write(
         max_rows,
         segments: Vec::new(),
     };
+    // The root is computed of the old file, in the same pass that plans the segments: all records
+    // are read once less.
     let root = content_root(snapshot, &catalog, &mut |record| {
         plan.add(record);
         reporter.tick()
@@ -192,6 +197,7 @@ pub(super) fn write(
         roots,
         embedder,
         writer: PROGRAM.to_owned(),
+        // Measured again of the sealed file, whose segments are others.
         recall: None,
         ..catalog.meta.clone()
     };
@@ -223,6 +229,8 @@ fn sealed_columns(
     let (mut columns, mut moves) = (VectorColumns::default(), Vec::new());
     for column in list {
         let mut to = column.clone();
+        // New numbers by name: two files of the same contents are sealed alike, whatever was
+        // imported or removed before.
         to.number = columns.next;
         // Measured again once it has lists.
         to.effort = None;

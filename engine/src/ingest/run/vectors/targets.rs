@@ -151,6 +151,8 @@ impl<'s> Targets<'s> {
             Some(in_order) => in_order,
             None => self.in_order.insert(in_order(self.snapshot, self.catalog)?),
         };
+        // Built once and searched by halves: an import by position asks for every chunk of the
+        // file.
         let at = in_order.partition_point(|document| document.before <= wanted);
         let document = at.checked_sub(1).and_then(|at| in_order.get(at)).copied();
         let found = document.and_then(|document| {
@@ -210,6 +212,8 @@ impl NamedDocument {
                 let lines = (chunk.lines.first, chunk.lines.last);
                 by_lines
                     .entry(lines)
+                    // Several chunks may have the same lines, where a long line is cut. Guessing
+                    // would give one the vector of another.
                     .and_modify(|found| *found = None)
                     .or_insert(Some(number));
             }
