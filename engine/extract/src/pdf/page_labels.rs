@@ -7,12 +7,17 @@ use crate::extracted::tidy;
 use crate::pdf::destinations::string_of;
 
 /// Ranges of pages that are numbered apart.
+// Far more than a book numbers apart. A number tree may be forged to be wide, deep, or to lead back
+// to itself.
 const MAX_RANGES: usize = 65_535;
 /// Characters of a label.
+// A label is shown beside the page number of a hit; a prefix may be of any length.
 const MAX_LABEL_CHARS: usize = 40;
 /// The largest number in roman numerals or letters; beyond it they say nothing to a reader.
 // Viewers write 4,000 as MMMM.
 const MAX_ROMAN: usize = 4999;
+// A letter is repeated once for each round of the alphabet, so that this one has twenty of the
+// same.
 const MAX_LETTERS: usize = 26 * 20;
 
 /// Pages that are numbered in one way, from one on.
@@ -41,6 +46,8 @@ pub(super) fn read(catalog: &Dict<'_>, count: usize) -> Vec<String> {
         }
         let label = current.map_or_else(String::new, |range| range.label(page));
         let label = tidy(&label, MAX_LABEL_CHARS);
+        // Not stored where it says what the position says: that saves a string a page of most
+        // documents.
         if label == page.saturating_add(1).to_string() {
             String::new()
         } else {

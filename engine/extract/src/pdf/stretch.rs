@@ -6,14 +6,18 @@ use hayro_interpret::kurbo::{Affine, Point};
 /// Units of the space of glyphs in an em.
 const EM_UNITS: f64 = 1000.0;
 /// By how much widths differ that show whether glyphs are stretched, in those units.
+// A twentieth of an em. Among glyphs of one width stretching and spacing look the same.
 const MIN_DIFFERENCE: f64 = 50.0;
 /// By how much the space between letters may differ that is the same, in em.
+// Writers round positions to hundredths of a point; this is .04 point at a size of 10.
 const SAME_SPACE: f64 = 0.004;
 /// Gaps that are the same at least.
+// Two gaps are the same by chance.
 const MIN_GAPS: usize = 3;
 /// How near to each other ratios are that are the same.
 const SAME_RATIO: f64 = 1e-3;
 /// Ratios that are remembered.
+// Each run is compared with all of them. A document has a few fonts that stand in for others.
 const MAX_RATIOS: usize = 32;
 
 /// A glyph of a run: what places it on the page, and its width in its own space.
@@ -60,6 +64,7 @@ impl Tally {
 
     fn is_stretched(&self) -> bool {
         self.stretched >= MIN_GAPS
+            // Two thirds, as kerning changes some gaps in any case.
             && 3 * self.stretched >= 2 * self.gaps
             && 3 * self.written <= 2 * self.stretched
     }

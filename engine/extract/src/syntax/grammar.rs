@@ -122,6 +122,8 @@ pub(super) fn text_of<'t>(node: Node<'_>, text: &'t str) -> Option<&'t str> {
 
 /// The first child of one of these kinds.
 pub(super) fn child_of<'t>(node: Node<'t>, kinds: &[&str]) -> Option<Node<'t>> {
+    // With a cursor: `Node::child` counts from the first child each time, which is quadratic in a
+    // node of many.
     let mut cursor = node.walk();
     if !cursor.goto_first_child() {
         return None;

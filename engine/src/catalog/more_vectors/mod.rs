@@ -65,6 +65,7 @@ impl MoreVectorIndex {
                 )?,
                 metric: column.metric,
             };
+            // A column without any vector is not written, so that each has one form.
             if index.record.rows != record.rows || index.present.is_empty() {
                 return Err(wrong("has other rows than it"));
             }
@@ -79,6 +80,7 @@ impl MoreVectorIndex {
             let (told, is) = (&column.record, &self.record);
             column.metric == self.metric
                 && (told.codec, told.dim) == (is.codec, is.dim)
+                // By bits, as rows are copied between segments without quantising them again.
                 && told.range.to_bits() == is.range.to_bits()
         })
     }

@@ -75,6 +75,8 @@ impl<'a> BlockTextReader<'a> {
             return Ok(());
         }
         let before = self.left();
+        // Before anything can fail: after an error the next call goes on with the next block, and
+        // the check ends.
         self.next += 1;
         (self.open, self.given) = (None, 0);
         let expected = std::mem::replace(
@@ -146,6 +148,7 @@ impl<'a> BlockTextReader<'a> {
 
     fn decode(&mut self, number: u64, block: &Block) -> Result<Vec<u8>> {
         let capacity = block.text_bytes as usize;
+        // Before memory is taken for it.
         if capacity > BLOCK_LIMIT_BYTES {
             return Err(Error::damaged(format!(
                 "block {number} claims {capacity} bytes of text"

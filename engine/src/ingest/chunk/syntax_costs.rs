@@ -10,6 +10,8 @@ use kb_types::{Document, Syntax, SyntaxCut};
 type Cost = u32;
 
 /// Between two symbols beside each other. Before the first of a file, behind imports and licence, it costs nothing.
+// On the scale of `split_costs`. Together these were judged by which functions are among the first
+// hits (docs/decisions/15-grammars.md), not one by one.
 const BETWEEN_SYMBOLS: Cost = 6;
 /// The same inside of a class or module, for each such.
 const PER_HOLDER: Cost = 12;
@@ -31,6 +33,7 @@ const INTO_BODY: Cost = 110;
 const NO_CONSTRUCT: Cost = 190;
 
 /// What may follow a symbol on its line.
+// A minified program is one line, which must not be searched for its end once for each symbol.
 const REST_OF_LINE_BYTES: usize = 200;
 
 /// A symbol with its comment.
@@ -107,6 +110,8 @@ impl<'a> SyntaxCosts<'a> {
         while self.open.pop_if(|open| has_ended(*open)).is_some() {}
         let holder = self.open.last().and_then(|open| extents.get(*open));
         let Some(cut) = cut else {
+            // At most 322: below `ANYWHERE`, so that any line end is better than a cut within a
+            // line.
             return NO_CONSTRUCT + PER_DEPTH * self.open.len().min(6) as Cost;
         };
         let mut cost = match holder {
@@ -176,6 +181,7 @@ fn extents(syntax: &Syntax, text: &str) -> Vec<Extent> {
             level,
         });
     }
+    // The longer one first: it holds the other, and is opened before it.
     extents.sort_by_key(|extent| (extent.start, std::cmp::Reverse(extent.end)));
     extents
 }

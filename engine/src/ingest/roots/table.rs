@@ -69,6 +69,7 @@ impl Table<'_, '_> {
 
     /// The root at that place, else the one root without a place whose name and content it has.
     pub(super) fn position_of(&mut self, folder: &Path) -> Result<Match> {
+        // The place first: a folder that is where a root was is that root, whatever it holds now.
         if let Some(at) = self.position_at(folder) {
             return Ok(Match::Root(at));
         }
@@ -83,6 +84,7 @@ impl Table<'_, '_> {
         if let Some((at, _)) = best_of(&named) {
             return Ok(Match::Root(at));
         }
+        // Last, as it costs look-ups on the disk for each root that is gone.
         let gone = self.gone_like(folder)?;
         match best_of(&gone) {
             Some((at, agreement)) => Ok(Match::Moved(at, agreement)),
@@ -199,6 +201,8 @@ impl Table<'_, '_> {
             }
             Match::Similar(similar) => similar,
         };
+        // A folder inside a root is a part of it: it needs no root of its own, and nothing has
+        // moved.
         if self.above(&folder).is_none() {
             self.adopt_around(&folder)?;
         }
@@ -328,6 +332,7 @@ impl Table<'_, '_> {
             let mut number = 2;
             while taken.contains(&prefix) || is_path_prefix(&prefix)? {
                 prefix = format!("{name}-{number}");
+                // Ends: there are fewer prefixes and first parts of paths than numbers.
                 number += 1;
             }
             taken.insert(prefix.clone());

@@ -181,6 +181,8 @@ impl MergedVectors {
                 }
                 (Some(vectors), writer @ None) => {
                     let mut new = MoreVectorsWriter::new(segment, &merged.column.to);
+                    // Made up only now: most columns cover a few documents, and segments without
+                    // any need no rows.
                     for _ in 0..self.count {
                         new.push_absent(transaction)?;
                     }

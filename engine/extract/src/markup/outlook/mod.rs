@@ -29,7 +29,7 @@ pub(crate) const PROPERTIES: &str = "__properties_version1.0";
 /// From the first day of 1601, in which Windows counts, to that of 1970, in seconds.
 const UNIX_EPOCH: i64 = 11_644_473_600;
 
-// Properties.
+// Properties. Numbers of MS-OXPROPS, in ascending order.
 const CLASS: u16 = 0x001A;
 const SUBJECT: u16 = 0x0037;
 const SUBMITTED: u16 = 0x0039;
@@ -61,15 +61,17 @@ const SENDER_SMTP: u16 = 0x5D01;
 const SENT_FOR_SMTP: u16 = 0x5D02;
 const IS_HIDDEN: u16 = 0x7FFE;
 
-// Types of their values.
+// Types of their values. MS-OXCDATA, 2.11.1.
 const OBJECT: u16 = 0x000D;
 const NARROW: u16 = 0x001E;
 const WIDE: u16 = 0x001F;
 const BINARY: u16 = 0x0102;
 
 /// How an attachment is a message.
+// MS-OXCMSG, 2.2.2.9: afEmbeddedMessage.
 const EMBEDDED: u32 = 5;
 /// A picture that the page shows.
+// MS-OXCMSG, 2.2.2.18: attRenderedInBody.
 const IN_PAGE: u32 = 4;
 
 /// Reads a message.
@@ -89,6 +91,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
         level: 0,
         attached: Vec::new(),
     };
+    // Headers of property lists: 32 bytes of a message, 24 of one inside another, 8 of recipients
+    // and attachments (MS-OXMSG, 2.4.1).
     let message = reader.storage(None, 32);
     if message.fixed.is_empty() && message.children.is_empty() {
         return Err(SkipReason::damaged(FORMAT, "it has no properties"));
@@ -125,6 +129,7 @@ impl Storage {
 
     fn time(&self, property: u16) -> Option<String> {
         let ticks = i64::from_le_bytes(*self.fixed.get(&property)?);
+        // Ticks of 100 nanoseconds.
         let seconds = (ticks / 10_000_000).checked_sub(UNIX_EPOCH)?;
         (seconds > 0).then(|| UtcTime::from_unix_seconds(seconds).to_string())
     }
@@ -219,6 +224,7 @@ impl MessageReader<'_> {
             storage.child(property, WIDE),
             storage.child(property, NARROW),
         ) {
+            // UTF-16 first: it needs no code page.
             (Some(wide), _) => utf_16(&self.bytes(wide)?),
             (None, Some(narrow)) => {
                 let bytes = self.bytes(narrow)?;
@@ -280,9 +286,12 @@ impl MessageReader<'_> {
             let recipient = self.storage(Some(&recipient), 8);
             let list = match recipient.number(RECIPIENT_KIND) {
                 Some(2) => &mut cc,
+                // Blind copies: the sender hid them from the others.
                 Some(3) => continue,
                 _ => &mut to,
             };
+            // Cut to that many characters later; a list of thousands of recipients is not read to
+            // its end.
             if list.len() > MAX_METADATA_CHARS * 4 {
                 continue;
             }
@@ -353,6 +362,8 @@ impl MessageReader<'_> {
     }
 
     fn body(&mut self, message: &Storage, encoding: &'static Encoding) -> String {
+        // Outlook keeps the text in up to three forms. The plain one needs no reader. RTF is packed
+        // and may wrap the page (MS-OXRTFEX).
         if let Some(plain) = self.string(message, BODY, encoding) {
             return plain;
         }
@@ -409,6 +420,7 @@ impl MessageReader<'_> {
                 .is_some()
         };
         let is_picture = media_type.starts_with("image/");
+        // Logos of signatures would otherwise be listed as attachments of nearly every message.
         if is_picture && (is_hidden || (flags & IN_PAGE != 0 && has_id())) {
             return Ok(());
         }

@@ -61,6 +61,8 @@ fn read(
         numbering,
         notes: Notes::default(),
     };
+    // Before the body: a note belongs behind the paragraph that refers to it, and the body is read
+    // once.
     for (kind, reference) in [
         ("footnotes", "footnoteReference"),
         ("endnotes", "endnoteReference"),
@@ -72,6 +74,7 @@ fn read(
         }
     }
     let body = ooxml::read_part(package, &main)?.unwrap_or_default();
+    // The parts of stores are read only for a body that binds to them.
     let stores = match bindings::are_in(&body) {
         true => Stores::read(package, &relationships)?,
         false => Stores::default(),
@@ -83,6 +86,8 @@ fn read(
     if is_broken && flow.is_empty() {
         return Err(SkipReason::damaged(FORMAT, "its text is no XML"));
     }
+    // Notes that nothing refers to, perhaps because the body is broken: they are text of the
+    // document all the same.
     for paragraph in known.notes.texts.drain(..).flatten() {
         flow.paragraph(&paragraph, None, &[]);
     }
@@ -348,6 +353,7 @@ impl<'a, 'z> Body<'a, 'z> {
                     parts.chunk(&id, self.flow)?;
                 }
             }
+            // What a reader of the document does not see, and readings above East Asian words.
             "del" | "moveFrom" | "delText" | "instrText" | "delInstrText" | "rt" => {
                 self.reader.skip()?
             }
@@ -457,6 +463,7 @@ impl<'a, 'z> Body<'a, 'z> {
         }
         match self.paragraphs.as_mut_slice() {
             [] => self.flow.begin_page(kind),
+            // Noted by place, because a paragraph may go on on the next page.
             [paragraph] => paragraph.breaks.push((paragraph.text.len(), kind)),
             // Text boxes lie on one page.
             _ => {}
@@ -496,6 +503,8 @@ impl<'a, 'z> Body<'a, 'z> {
                 if let Some(has_result) = self.fields.last_mut()
                     && !std::mem::replace(has_result, true)
                 {
+                    // A code ends once, though a forged field may state several separators: the
+                    // count must not fall below zero.
                     self.codes -= 1;
                 }
             }

@@ -25,6 +25,7 @@ use crate::store::vector_columns::{
 type Given<'g> = dyn Iterator<Item = Result<(VectorTarget, Vec<f32>)>> + 'g;
 
 /// Rows between two looks at the clock.
+// A row is resolved, checked and written to a temporary file; a clock for each would be noticed.
 const ROWS_PER_REPORT: u64 = 64;
 
 /// A vector that waits to be written.
@@ -97,12 +98,16 @@ fn import(
         None => (begun(&columns, options)?, true),
     };
     let mut read = read(&change, (&mut column, is_new), options, rows, reporter)?;
+    // Known only after the last vector, as it depends on all of them: this is why vectors wait in a
+    // file.
     column.record.range = read.rows.finish_range(&mut || reporter.tick())?;
     let codec = Codec::of(column.record.codec)?;
     let range = column.record.range;
     let measured = read.loss.recall(codec, range, &mut || reporter.tick())?;
     let recall = measured.as_ref().map(|measured| measured.recall);
     column.quantised = joined(column.quantised.take(), measured);
+    // Segments are rewritten column by column, in the order of rows; callers give rows in any
+    // order.
     read.order.sort_unstable_by_key(|row| row.at);
     write(&mut change, &column, &mut read, reporter)?;
     let report = ImportReport {
