@@ -106,6 +106,7 @@ pub(crate) fn head(
             blocks.append(row, 1, &mut text)?;
         }
     }
+    // At most three bytes fewer than asked for, and never half a character.
     text.truncate(text.floor_char_boundary(bytes));
     Ok((DocumentInfo::from_record(commit, id, record)?, text))
 }
@@ -131,6 +132,7 @@ fn whole(
 ) -> Result<DocumentText> {
     let record = &document.1;
     let damaged = |path: &str| Error::damaged(format!("the text of {path:?}"));
+    // A record may claim any size. That of its last chunk is backed by blocks that must be there.
     if chunk_bytes(commit, record)? != record.text_bytes {
         return Err(damaged(&record.path));
     }
@@ -175,12 +177,14 @@ fn from(
         let (chunks, mut blocks) = (segment.chunks(), segment.blocks()?);
         let first = chunks.get(row)?.at;
         let skip = start.saturating_sub(u64::from(first.span.start));
+        // Chunk by chunk: memory follows what is read, whatever length the record claims.
         while row < end && (text.len() as u64) < bytes.saturating_add(skip) {
             blocks.append(row, 1, &mut text)?;
             lines.last = chunks.get(row)?.at.lines.last;
             row += 1;
         }
         let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+        // A cursor names any byte that its sender likes.
         if !text.is_char_boundary(skip) {
             return Ok(None);
         }

@@ -161,9 +161,12 @@ fn find(
     names: &[Name<'_>],
 ) -> Result<Located> {
     let by_path = |path: &str| match path.len() {
+        // No document has a longer path, and the table refuses longer keys as an error.
         0..=MAX_KEY_BYTES => catalog.documents.by_path(snapshot, path),
         _ => Ok(None),
     };
+    // One way of naming after the other, each for all readings of the name: a whole path goes
+    // before the end of one even where lines could be split off it.
     for name in names {
         if let Some(id) = by_path(name.path)? {
             return Ok(Located::new(id, name.suffix, NameMatch::Path));
@@ -216,6 +219,8 @@ fn find(
         ends.push(PathEnds::new(place.unwrap_or_else(|| name.path.to_owned())));
     }
     let mut nearest = Nearest::new(ends.last().map_or("", |ends| &ends.end));
+    // All paths once, for every reading and for the suggestions of an error: what was cheap has
+    // found nothing.
     catalog.documents.each_path(snapshot, "", |path, id| {
         let lower = path.to_lowercase();
         for ends in &mut ends {
@@ -276,6 +281,7 @@ fn by_end_of_disk_path(
         }
     }
     let whole = disk.ends().next().unwrap_or_default();
+    // More than one name in common: a file name alone, such as `README.md`, would lead anywhere.
     let (mut longest, mut found) = (1, Vec::new());
     catalog.documents.each_path(snapshot, "", |path, id| {
         let same = |(one, other): &(&str, &str)| one == other;

@@ -74,6 +74,7 @@ pub(crate) fn extract(source: &str) -> Extracted {
         at += open;
         let rest = rest.get(open..).unwrap_or_default();
         at += match rest.as_bytes().get(1) {
+            // Found by its start: what is in it may look like tags.
             Some(b'!') if rest.starts_with(CDATA) => reader.add_cdata(rest, at),
             Some(b'!' | b'?') => declaration_len_of_xml(rest),
             _ => match Tag::scan(rest) {
@@ -120,6 +121,7 @@ impl DocumentReader<'_> {
 
     fn add_text(&mut self, text: &str, at: usize) {
         if let Some((_, value)) = &mut self.fact {
+            // Four bytes a character at most; more would be cut anyway.
             if value.len() <= MAX_METADATA_CHARS * 4 {
                 value.push_str(text);
             }
@@ -332,6 +334,7 @@ fn is_document(source: &str) -> bool {
     let Some((root, after)) = next_tag(head) else {
         return false;
     };
+    // The name alone proves nothing: data have elements `book` and `article` too.
     let is_section = role(local_name(&root.name)) == Role::Section;
     if !is_section || root.is_end || matches!(local_name(&root.name), "div" | "abstract") {
         return false;

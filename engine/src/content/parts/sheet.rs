@@ -15,6 +15,7 @@ use crate::resolve::Nearest;
 use crate::store::documents::DocumentRecord;
 
 /// Bytes that the number of a row and its brackets count as in a token budget.
+// As JSON has them; rows of few short cells would otherwise exceed a budget several times.
 const ROW_OVERHEAD_BYTES: u64 = 8;
 
 /// Bytes that the column of a cell, its quotes and its comma count as.
@@ -151,6 +152,7 @@ pub(crate) fn sheet(
                     number_of(position)
                 )));
             };
+            // An empty-looking cell costs few tokens and much memory: both are limited.
             let held = size_of::<(u32, Cell)>().saturating_mul(row.cells.len()) as u64;
             let bytes = cost(&row).saturating_add(std::mem::take(&mut names_bytes));
             if !budget.take_holding(bytes, bytes.saturating_add(held)) {
@@ -206,6 +208,7 @@ fn find<'p>(
         return first.ok_or_else(|| Error::damaged("a sheet vanished"));
     };
     let exact = sheets().find(|(_, _, sheet)| sheet.name == name);
+    // Spreadsheets do not tell names by case either, so that two sheets cannot differ by it alone.
     let lower = name.trim().to_lowercase();
     let found = exact
         .filter(|_| !name.is_empty())

@@ -55,6 +55,8 @@ struct SegmentRows {
     /// Rows that have all terms, so that their text may contain the phrase.
     inside: RoaringBitmap,
     /// Rows that may contain the end of the phrase, with its beginning in the row before.
+    // Two rows at most: chunks are far longer than phrases, and three in a row would have to be
+    // read for each candidate.
     heads: RoaringBitmap,
     /// Rows whose text was read.
     read: RoaringBitmap,

@@ -22,6 +22,7 @@ pub(crate) const MEDIA_TYPE: &str = "application/epub+zip";
 /// Bytes of a property; [`Extracted`] cuts it to its own limit.
 const MAX_PROPERTY_BYTES: usize = 64 << 10;
 /// Entries of a manifest, a spine or a table of contents that are read.
+// A book has hundreds of chapters; forged lists must not fill the memory of the worker.
 const MAX_ENTRIES: usize = 1 << 16;
 /// What only disguises fonts (EPUB 3.3, 4.2.6.2, and Adobe's older form): the text is readable.
 const FONT_ALGORITHMS: [&str; 2] = [
@@ -46,6 +47,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let book = Book::read(&source, &path, text.found())?;
     let protected = protected_parts(&read_optional(&mut package, "META-INF/encryption.xml")?)?;
     let is_protected = |chapter: &String| protected.contains(&chapter.to_lowercase());
+    // Refused as a whole: a book of which some chapters are missing would look complete.
     if book.chapters.iter().any(is_protected) {
         return Err(SkipReason::Encrypted(FORMAT));
     }
@@ -246,6 +248,7 @@ impl Book {
             None => HashMap::new(),
         };
         match &self.ncx {
+            // The older table only as a substitute: books that have both repeat the same entries.
             Some(path) if found.is_empty() => ncx(&read_optional(package, path)?, folder_of(path)),
             _ => Ok(found),
         }

@@ -6,21 +6,27 @@ use hayro_syntax::page::Page;
 use crate::pdf::text_string;
 
 /// Annotations of a page that are looked at.
+// Forms have hundreds on a page. Each costs a look at the text of the page.
 const MAX_ANNOTATIONS: usize = 20_000;
 /// Fields above each other: a value may be that of a field further up.
+// A forged field may be its own parent.
 const MAX_FIELD_DEPTH: usize = 32;
 /// Choices that are looked at for all fields of a page.
+// A list may belong to thousands of fields of a page, so the work is bounded for all together.
 const MAX_OPTIONS: usize = 200_000;
 
 /// Annotations that no viewer shows.
+// Bits of ISO 32000-2, 12.5.3, counted from 0.
 const HIDDEN: u32 = 1 << 1;
 const NO_VIEW: u32 = 1 << 5;
 /// Kinds of fields.
+// Bits of ISO 32000-2, 12.7.5, counted from 0.
 const MULTILINE: i32 = 1 << 12;
 const PASSWORD: i32 = 1 << 13;
 const PUSH_BUTTON: i32 = 1 << 16;
 
 /// Size of letters of a field that leaves it to the viewer: at most, and of the height of its line.
+// About what viewers do; it only places a line among others, so that it is read in the right order.
 const AUTO_SIZE: f64 = 12.0;
 const AUTO_HEIGHT: f64 = 0.7;
 /// Between the edge of a field and its text.
@@ -103,6 +109,7 @@ fn area_of(annotation: &Dict<'_>) -> Option<(f64, f64, f64, f64)> {
     );
     let is_sound = [area.0, area.1, area.2, area.3]
         .iter()
+        // Far beyond the largest page, 14,400 units (PDF Reference 1.7, appendix C).
         .all(|edge| edge.is_finite() && edge.abs() < 1e6);
     is_sound.then_some(area)
 }
@@ -146,6 +153,7 @@ fn field_text(field: &Dict<'_>, options: &mut usize) -> Option<String> {
     let flags = flags_of(field);
     let kind = kind_of(field)?;
     match &*kind {
+        // What was typed as a password is not shown by viewers, and must not be found.
         b"Tx" if flags & PASSWORD == 0 => text_of(inherited(field, "V")?),
         b"Ch" => choices(field, options),
         b"Btn" if flags & PUSH_BUTTON != 0 => {

@@ -24,6 +24,8 @@ const SYMBOL_LIMIT_BYTES: u32 = 16 << 10;
 const WEIGHT_SHARE: f32 = 0.5;
 
 /// More than the words of a query weigh: what it asks to be defined.
+// Sums of the weights of terms stay far below, so the order among definitions is still that of the
+// words.
 const DEFINED_WEIGHT: f32 = 1e6;
 
 /// The rest of the last line of a symbol is shown with it, unless it is longer.
@@ -79,6 +81,7 @@ impl Renderer<'_, '_> {
             };
             let mut places = self.wanted_places(file, passage, &stored, wanted)?;
             if self.request.scope == Scope::Documents || passage.document.is_some() {
+                // One passage a document was asked for.
                 places.truncate(1);
             }
             for place in places {
