@@ -57,6 +57,7 @@ impl Budget {
     /// is the first.
     pub(crate) fn take_holding(&mut self, bytes: u64, held_bytes: u64) -> bool {
         let with = self.bytes.saturating_add(bytes);
+        // The first item is always taken: a result without any could not be continued.
         if self.items > 0 && self.max_tokens.is_some_and(|max| tokens(with) > max) {
             return false;
         }
@@ -98,6 +99,8 @@ impl Budget {
     fn text_room(&self, names_bytes: u64) -> u64 {
         let room = |max: u64| {
             let bytes = max.saturating_mul(TOKEN_BYTES);
+            // A quarter, lest a long title leave no room for text and every page bring a few
+            // characters.
             bytes.saturating_sub(names_bytes).max(bytes / 4).max(1)
         };
         self.max_tokens.map_or(u64::MAX, room)
@@ -167,6 +170,8 @@ impl TextPosition {
     /// The position that the offset of a cursor stands for.
     pub(crate) fn of(offset: u64) -> TextPosition {
         TextPosition {
+            // 32 bits are enough for a byte of a text, which has at most 4 GiB, and a list has
+            // fewer than 2^32 items.
             item: offset >> u32::BITS,
             byte: u32::try_from(offset & u64::from(u32::MAX)).unwrap_or(u32::MAX),
         }

@@ -12,6 +12,7 @@ use crate::pdf::page_text::{PlacedLine, key_of};
 // Two lines of text of 12 points: programs set the destination above the heading.
 const NEAR_ABOVE: f64 = 24.0;
 /// Characters of a line that may stand for the start of a longer title.
+// Fewer are the start of too many titles.
 const MIN_KEY_CHARS: usize = 3;
 
 /// A bookmark.

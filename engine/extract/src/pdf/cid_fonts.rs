@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::pdf::segments::text_of;
 
 /// Fonts and drawings of a page that are looked at, and drawings inside each other.
+// Pages have few fonts. Drawings may include each other without end.
 const MAX_FONTS: usize = 1000;
 const MAX_DEPTH: usize = 4;
 

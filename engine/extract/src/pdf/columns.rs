@@ -10,8 +10,11 @@ use crate::pdf::segments::Segment;
 // one would miss narrow gutters.
 const GUTTER: f64 = 0.6;
 /// Left edges that are tried as those of a column, the most frequent first.
+// Each is tried against all lines of a block. Real pages have a few columns; indented lines and
+// tables add edges.
 const MAX_EDGES: usize = 32;
 /// Lines that a column has at least; where text crosses the white space above or below, there must be more of them.
+// Fewer lines beside each other are a table, a caption or a signature, and are read by rows.
 const MIN_LINES: usize = 4;
 const MIN_CROSSED_LINES: usize = 7;
 /// Characters without a gap that it has on average: tables are read by rows, and so are lists with numbers beside them.
@@ -23,8 +26,11 @@ const APART_GUTTER: f64 = 1.0;
 const SHARED_LINE: f64 = 0.2;
 const MAX_SHARED: f64 = 0.2;
 /// How much of its width the lines of a column fill on average.
+// Columns of running text fill their width; columns of a table do not.
 const MIN_FILL: f64 = 0.5;
 /// How far left edges of a column may be apart, and the baselines of a line, in em.
+// Less than the indent of a paragraph, and more than letters of an italic or large font lean over
+// their edge.
 const SAME_EDGE: f64 = 0.5;
 const SAME_LINE: f64 = 0.45;
 

@@ -7,6 +7,8 @@ use hayro_syntax::object::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Names of destinations that are looked at.
+// A book of a million named places is read whole; a forged tree must not fill the memory of the
+// worker.
 const MAX_NAMES: usize = 1 << 20;
 
 /// A place in the document.

@@ -24,12 +24,14 @@ use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 const MAX_PAGE_GLYPHS: usize = 1_000_000;
 /// Clips of one page and of one document. Each form (a drawing that a page includes) is one: forms that include forms can draw
 /// more than anybody waits for, and there is no other sign of them.
+// How many clips real pages have is not recorded.
 const MAX_PAGE_CLIPS: usize = 1_000_000;
 const MAX_CLIPS: usize = 20_000_000;
 /// Texts that are compared with the areas of fields on one page.
 // The work is the product of texts and fields.
 const MAX_COMPARISONS: usize = 10_000_000;
 /// Marked content inside each other; deeper marks are not looked at.
+// Each level is held in memory. Writers nest a few levels, one for each element of a structure.
 const MAX_MARKS: usize = 1_000;
 /// Units of the space of glyphs in an em.
 const EM_UNITS: f64 = 1000.0;

@@ -31,6 +31,8 @@ pub(crate) const FORMAT: &str = "PDF";
 const MARK_BYTES: usize = 1024;
 const MARK: &[u8] = b"%PDF-";
 /// Bytes of the text of pages that only ask to wait.
+// Such pages have a sentence or two for viewers that cannot show the form; a document with more
+// text is read.
 const MAX_WAITING_BYTES: usize = 4000;
 /// Bytes of the contents of pages, unpacked, that are held at a time. The library keeps that of each page that was read
 /// for as long as the document is open; those of some hundred maps or drawings are more than a worker may have.

@@ -10,10 +10,13 @@ use crate::pdf::segments::{Direction, Segment};
 use crate::pdf::words::{self, CELL_GAP, Drawn, WORD_GAP};
 
 /// Cuts inside each other; what is left is read line by line.
+// A page has a few blocks inside each other; without a limit a forged one would exhaust the stack.
 const MAX_DEPTH: usize = 100;
 /// Height of white space that is looked at, in em.
+// Smaller ones are rounding: lines of a paragraph may touch.
 const LINE_GAP: f64 = 0.05;
 /// Height of white space between paragraphs, in em, where the lines of a block touch.
+// More than the gap between lines of a paragraph, less than most gaps between paragraphs.
 const BLOCK_GAP: f64 = 0.6;
 /// The same where lines run down: there they leave room for small letters beside them.
 const DOWN_BLOCK_GAP: f64 = 1.5;

@@ -10,6 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::pdf::words::{self, Letter, WORD_GAP};
 
 /// Gap that ends a segment, in em: what follows may be another column.
+// Four times a usual space. Tables with narrower gaps are read as one segment, in the same order.
 const SEGMENT_GAP: f64 = 1.0;
 /// How far the baseline may move within a segment, in em: superscripts stay, the next line does not.
 const BASELINE_SHIFT: f64 = 0.5;
@@ -18,6 +19,7 @@ const BASELINE_SHIFT: f64 = 0.5;
 const ASCENT: f64 = 0.75;
 const DESCENT: f64 = 0.2;
 /// Digits of the number of a note.
+// A raised number that is longer is part of a formula.
 const MAX_NOTE_DIGITS: usize = 4;
 /// Two equal glyphs this near to each other are one that is drawn twice to look bold, in em. As poppler has it.
 const DUPLICATE_ALONG: f64 = 0.1;

@@ -15,6 +15,7 @@ const SAME_SPACE: f64 = 0.004;
 // Two gaps are the same by chance.
 const MIN_GAPS: usize = 3;
 /// How near to each other ratios are that are the same.
+// Ratios are computed from rounded transformations; a larger value would mix fonts.
 const SAME_RATIO: f64 = 1e-3;
 /// Ratios that are remembered.
 // Each run is compared with all of them. A document has a few fonts that stand in for others.

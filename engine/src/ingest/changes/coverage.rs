@@ -93,6 +93,7 @@ impl PathRange {
     fn only(path: &str) -> PathRange {
         PathRange {
             from: path.to_owned(),
+            // The least string behind a path; no path has a zero byte.
             until: Some([path, "\0"].concat()),
         }
     }
@@ -238,6 +239,7 @@ impl Coverage {
         }
         // Ranges lie inside each other or apart, and the outer one begins first.
         ranges.sort_by(|a, b| a.from.cmp(&b.from).then_with(|| b.until.cmp(&a.until)));
+        // Overlapping ranges would list a document twice.
         ranges.dedup_by(|next, last| last.reaches(&next.from));
         ranges
     }

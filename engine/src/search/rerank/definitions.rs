@@ -47,6 +47,8 @@ fn is_before_value(word: &str) -> bool {
 }
 
 /// Whether a word begins a statement, not a definition.
+// Of all languages in one list: a word that is a name in another language is rarely the name that a
+// query asks for.
 fn is_statement(word: &str) -> bool {
     matches!(
         word,
@@ -182,6 +184,7 @@ fn after_keyword(code: &str) -> Option<&str> {
         at = at.trim_start().trim_start_matches(['*', '&']);
         at = at.strip_prefix("mut ").unwrap_or(at);
         match first_word(at) {
+            // `static int count`: the word behind the keyword is a type.
             Some(name) if is_before_value(word) && !is_value(at, name) => {}
             Some(name) if is_keyword(name) || is_modifier(name) => {}
             Some(name) => return Some(name),
@@ -259,10 +262,12 @@ fn function_header(code: &str, is_indented: bool, functions: Functions) -> Optio
     }
     if !types
         .bytes()
+        // Types, pointers, generics and annotations. An operator makes it an expression.
         .all(|byte| is_name_byte(byte) || b" \t<>[]&*:?,.@~".contains(&byte))
     {
         return None;
     }
+    // A head has no texts and no closures among its arguments; a call often has.
     let is_call =
         arguments.contains(['"', '\'', '`']) || arguments.contains("=>") || types.ends_with('.');
     let opens_block = code.ends_with('{') && code.contains(')') && !arguments.contains("function");

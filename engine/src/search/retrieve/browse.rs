@@ -46,6 +46,7 @@ pub(crate) fn passages(
     if filter.has_phrases() {
         return Ok((verified(found, sources, filter, wanted)?, 0));
     }
+    // With phrases it is not known: it would mean reading the texts of all documents.
     let behind = found.len().saturating_sub(wanted) as u64;
     found.truncate(wanted);
     Ok((found, behind))
@@ -175,6 +176,7 @@ fn titled(
             found.push((Reverse(hit.modified_ms), hit.handle, file, passage));
         }
     }
+    // Over all files together: each was sorted by itself.
     found.sort_by(|a, b| {
         let by_score = b.3.best.score.total_cmp(&a.3.best.score);
         by_score.then_with(|| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)))

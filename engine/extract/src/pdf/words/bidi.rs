@@ -3,6 +3,7 @@
 use unicode_bidi::{BidiClass, BidiInfo, Level, bidi_class};
 
 /// How many letters for one from right to left make a line one from left to right, on a page that has more of the other.
+// A line with a few foreign names keeps the direction of its page.
 const FOREIGN: usize = 4;
 
 /// The pieces of a line - letters with their marks, spaces - as they stand on paper, from left to right, in the order in

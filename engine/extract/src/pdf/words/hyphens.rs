@@ -9,14 +9,18 @@ use crate::pdf::line::Line;
 /// A hyphen that divides a word at the end of a line and is not shown elsewhere.
 const SOFT: char = '\u{ad}';
 /// Bytes of a word that are looked at.
+// A line may be one endless word; without a limit joining its pieces would be quadratic.
 const MAX_WORD_BYTES: usize = 200;
 /// Letters of a part of a word that is a word by itself.
+// Shorter ones are known by chance: `re` and `in` are words and syllables.
 const MIN_WORD: usize = 3;
 
 /// The words of a document: what a divided word is.
 #[derive(Debug, Default)]
 pub(in crate::pdf) struct Words {
     /// Of words in small letters, with and without hyphens in them.
+    // Hashes, not texts: a false match only joins or parts one word, and a million different words
+    // take some 16 MB.
     known: FxHashSet<u64>,
     /// Whether soft hyphens stand where they divide nothing: then they are those of a font that has no others.
     has_plain_soft: bool,
@@ -202,6 +206,7 @@ fn has_plain_soft(text: &str) -> bool {
 /// The bytes of `line` that end the word that `before` begins.
 fn divided(before: &str, line: &Line) -> Option<usize> {
     let stem = before.strip_suffix(is_hyphen)?;
+    // A capital letter or a digit behind the hyphen belongs to a name or a number that keeps it.
     let divides = stem.chars().next_back().is_some_and(char::is_alphabetic)
         && line.text.starts_with(char::is_lowercase)
         && !line.begins_block;

@@ -27,6 +27,8 @@ pub(crate) struct TermScorer<'a> {
     /// Lengths of rows.
     lengths: FieldNormReader<'a>,
     /// Score of each posting of the loaded block.
+    // Scores as integers: sums do not depend on the order of terms, so answers are the same on
+    // every machine and for every number of threads.
     units: [i32; BLOCK_POSTINGS],
     /// The block that `units` is of, as [`Cursor::blocks_read`].
     units_of: u32,
@@ -83,6 +85,8 @@ impl<'a> TermScorer<'a> {
     /// An upper bound of the scores of `start..end`, and the location of the first block that
     /// reaches it. Windows must ascend.
     pub(crate) fn find_bound(&mut self, start: u32, end: u32) -> Result<(i32, BlockPosition)> {
+        // Bounds come from the entries of blocks, without unpacking any; a list without blocks is
+        // so short that it is scored.
         if let Some(skips) = &mut self.skips {
             if !skips.skip_to(start)? {
                 return Ok((0, skips.mark()));

@@ -91,6 +91,8 @@ impl<'a> MergeBuilder<'a> {
         text: &str,
         searched: Option<SearchedText>,
     ) -> Result<()> {
+        // Whole units are worth the effort: taking a trigram from a list is less work than finding
+        // it in text.
         let goes_on =
             |run: &Run| old.is_some_and(|old| (old.source, old.row) == (run.source, run.next_row));
         if !self.run.as_ref().is_some_and(goes_on) {
@@ -218,6 +220,7 @@ impl<'a> MergeBuilder<'a> {
                     *head = next_mapped(walk, new_units)?;
                 }
             }
+            // Units of several indexes interleave; a list of the new index ascends.
             units.sort_unstable();
             units.dedup();
             writer.push(sink, least, &units)?;
