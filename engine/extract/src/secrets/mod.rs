@@ -39,6 +39,7 @@ pub const REASON_START: &str = "may hold a key or credentials";
 pub const RULES: u32 = 2;
 
 /// Marks of lines that are known to hold no real secret.
+// Marks of gitleaks and of detect-secrets, which authors have put there already.
 const ALLOWED: &[&str] = &["gitleaks:allow", "pragma: allowlist secret"];
 
 /// Why a file should not be stored where others read it. Shown, it names the kind of secret and where it is, never

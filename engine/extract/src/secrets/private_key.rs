@@ -13,6 +13,7 @@ pub(super) const PUTTY_START: &str = "PuTTY-User-Key-File-";
 // `RSA PRIVATE KEY` and its like are far shorter; the bound keeps the search linear.
 const MAX_LABEL: usize = 100;
 /// A key of 16384 bits has 12.5 KB; a keyring of OpenPGP may have more.
+// Without a limit a text about keys that quotes one line would be searched to its end for another.
 const MAX_BODY: usize = 64 << 10;
 /// Characters of base64 that the smallest key has (Ed25519 in PKCS #8), and of one of its lines.
 const MIN_BODY: usize = 60;

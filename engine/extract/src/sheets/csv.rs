@@ -7,9 +7,13 @@ use crate::extracted::Extracted;
 use crate::sheets::workbook::Workbook;
 use crate::skip_reason::SkipReason;
 
-/// Bytes of a field; a cell of a spreadsheet holds 32 767 characters.
+/// Most bytes of a field.
+// A cell of a spreadsheet holds 32,767 characters. Beyond the limit a quote was never closed, and
+// the rest of the file would be one field.
 const MAX_FIELD_BYTES: usize = 1 << 20;
 /// Bytes of the start of a table that show what stands between its fields.
+// Some hundred rows: enough to see which separator gives rows of equal length, without a pass over
+// a large file.
 const SNIFFED_BYTES: usize = 64 << 10;
 /// Records of that start.
 // A hundred rows are enough to tell the separator.

@@ -17,6 +17,7 @@ const MAX_LATE_CELLS: usize = 500_000;
 // Excel and LibreOffice have 1,048,576 rows.
 pub(super) const MAX_ROWS: u32 = 1 << 20;
 /// Sheets of a document.
+// Each takes memory for its name and place, however empty it is.
 const MAX_SHEETS: usize = 10_000;
 /// Rows with cells at the start of a sheet among which the one that names the columns is looked for.
 // Titles and notes above a table take a few rows; below ten rows a row of texts is data.

@@ -13,6 +13,8 @@ use crate::syntax::lead::{Lead, is_right_above};
 // As in symbol terms of the keyword index, so that stored names and terms are cut at the same byte.
 const MAX_NAME_BYTES: usize = 200;
 /// Symbols of one program: as many as an outline holds. Further ones are left out.
+// Generated programs may have more; a list of them helps nobody, and takes memory in every search
+// of their document.
 const MAX_SYMBOLS: usize = 65_535;
 /// Symbols in one another. Deeper ones are left out: each is shown with the names of all around it, so that a source
 /// of nothing but nested functions would give answers that grow with the square of its length.

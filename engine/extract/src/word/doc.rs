@@ -29,6 +29,7 @@ pub(crate) const FORMAT: &str = "Word 97-2003 document";
 const SIGNATURES: [u16; 3] = [0xA5EC, 0xA5DC, 0xA699];
 /// The first version whose text lies in pieces that a table stream lists: Word 97.
 const WORD_97: u16 = 0x69;
+// Bits of FibBase (MS-DOC, 2.5.2).
 const ENCRYPTED: u16 = 0x100;
 const SECOND_TABLE: u16 = 0x200;
 

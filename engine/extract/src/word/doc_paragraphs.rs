@@ -12,6 +12,7 @@ const PAGE_BYTES: usize = 512;
 // Word allows 11. The bound ends chains that refer to themselves.
 const MAX_BASES: usize = 12;
 /// A style that is based on none.
+// `istdBase` of StdfBase ([MS-DOC]).
 const NO_STYLE: u16 = 0xFFF;
 
 /// What one paragraph says of itself.

@@ -10,8 +10,11 @@ use crate::word::list_numbers::NumberFormat;
 // The levels of an abstract numbering in ECMA-376: 0 to 8.
 const LEVELS: usize = 9;
 /// Bytes of the text around a number.
+// Repeated before every paragraph of a list: a forged text of a megabyte would make a small file
+// huge.
 const MAX_TEXT_BYTES: usize = 64;
 /// Digits that a number is filled up to.
+// A u32 has no more.
 const MAX_DIGITS: usize = 10;
 
 /// How the paragraphs of one level are numbered.

@@ -18,6 +18,7 @@ use crate::word::rtf;
 // multiplies the work.
 const MAX_INSIDE: usize = 3;
 /// Bytes of a document that was put into another one.
+// It is unpacked beside the document around it, and both must fit into the memory of a worker.
 const MAX_CHUNK_BYTES: usize = 32 << 20;
 
 /// The parts that a part refers to.

@@ -11,6 +11,8 @@ use crate::text_builder::TextBuilder;
 // where pages end.
 const PAGE_CHARS: usize = 1900;
 /// A page between explicit breaks of more characters than this is cut as if nothing were known of it.
+// Half a page more than usual is a page of small type. More is a document whose only breaks are
+// those of its chapters.
 const MAX_EXPLICIT_CHARS: usize = PAGE_CHARS * 3 / 2;
 /// Characters from which on an estimated page ends before a heading.
 // Two thirds of a page: chapters begin on new pages more often than in the middle.

@@ -21,11 +21,13 @@ const MAX_PROPERTY_BYTES: usize = 64 << 10;
 // Numbers of fonts and styles are 16 bits.
 const MAX_DEFINITIONS: usize = 65_536;
 /// Most substitute bytes behind a Unicode character (`\uc`).
+// Writers use one, or two in East Asian text. A forged number would swallow the text behind.
 const MAX_SUBSTITUTES: usize = 16;
 
 pub(crate) const FORMAT: &str = "RTF";
 
 /// Bytes before `{\rtf` in files that begin with white space or a mark.
+// Without a limit any text that quotes RTF would be taken for it.
 const START_BYTES: usize = 64;
 
 /// Whether a file begins as Rich Text Format does, perhaps after white space or a mark.

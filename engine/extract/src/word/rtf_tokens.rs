@@ -3,6 +3,7 @@
 /// Letters of a control word; the standard has 32.
 const MAX_WORD_BYTES: usize = 40;
 /// Digits of its number.
+// A number of 32 bits has ten.
 const MAX_DIGITS: usize = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,8 @@ const DAYS_FROM_1900: i64 = 25_569;
 /// Days from 1904-01-01 to 1970-01-01.
 const DAYS_FROM_1904: i64 = 24_107;
 /// 0001-01-01, counted from 1904, which begins later.
+// Spreadsheets show no days outside of these two; a number beyond is a number, and arithmetic on it
+// would overflow.
 const START: f64 = -693_593.0;
 /// The day after 9999-12-31, counted from 1900.
 const END: f64 = 2_958_466.0;

@@ -15,6 +15,7 @@ use self::decimal::general;
 use self::section::{Section, Token};
 
 /// Characters of a format code; Excel takes 255. A longer one counts as none.
+// A code is parsed for each style, so a forged one could be slow.
 const MAX_CODE_CHARS: usize = 1024;
 
 /// Characters of all codes of a workbook. A workbook may have 250 of its own.

@@ -26,7 +26,7 @@ use crate::skip_reason::SkipReason;
 
 pub(crate) const FORMAT: &str = "Excel 97-2003 workbook";
 
-// Types of records.
+// Types of records. Numbers of MS-XLS, 2.3.
 const FORMULA: u16 = 0x06;
 const END: u16 = 0x0A;
 const DATE_MODE: u16 = 0x22;

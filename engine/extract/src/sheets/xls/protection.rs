@@ -13,6 +13,7 @@ use crate::package::little_endian::{place_at, stretch, u16_at};
 const BLOCK_BYTES: usize = 1024;
 const HEADER_BYTES: usize = 4;
 /// What fills up the password of XOR.
+// PadArray of [MS-OFFCRYPTO] 2.3.7.2.
 const FILL: [u8; 15] = [
     0xBB, 0xFF, 0xFF, 0xBA, 0xFF, 0xFF, 0xB9, 0x80, 0x00, 0xBE, 0x0F, 0x00, 0xBF, 0x0F, 0x00,
 ];

@@ -11,6 +11,7 @@ use crate::sheets::workbook::MAX_ROWS;
 /// Bytes of a formula that is kept: what a spreadsheet allows.
 const MAX_FORMULA_BYTES: usize = 8192;
 /// What stands for a formula whose text is not known.
+// Text, and not an empty cell: the cell is there, and a reader must not take it for an empty one.
 const UNKNOWN: &str = "(formula not known)";
 
 /// The formulas of a sheet that several cells share, by number.

@@ -11,14 +11,17 @@ use crate::package::zip_package::ZipPackage;
 use crate::skip_reason::SkipReason;
 
 /// Parts with data that are read.
+// Documents have a few. Each is parsed whole.
 const MAX_STORES: usize = 64;
 /// Elements inside each other that a path may lead to.
+// A path is a few steps; a forged one would cost its length for each control.
 const MAX_STEPS: usize = 32;
 /// Bytes of all paths and values that are kept.
 // A control repeats a value of such a part; without a bound a small file could repeat one large
 // value for each control.
 const MAX_BYTES: usize = 16 << 20;
 /// Items of the list of one control.
+// A list of countries has 200. A value that is not among the items is shown as it is stored.
 const MAX_ITEMS: usize = 4096;
 
 /// The properties of the document and of the program, by the ids that controls have for them.

@@ -3,6 +3,7 @@
 mod words;
 
 /// Roman numbers are not written above this.
+// There is no numeral for 5,000, and 4,000 would be four M.
 const MAX_ROMAN: u32 = 3999;
 /// Letters repeat up to so many times: `aaa`.
 // Longer runs of one letter tell nobody a number.
