@@ -4,8 +4,7 @@ use std::io;
 use std::path::Path;
 
 use kb_engine::Error;
-
-use crate::remedy::remedy;
+use kb_json::{Front, advice};
 
 /// Code of a mistake in the command line itself.
 const USAGE: &str = "USAGE";
@@ -53,7 +52,13 @@ impl Failure {
     /// An error of the engine about the .kb at `file`. `verb` is the command as far as its file,
     /// for the corrected command: `kb get`.
     pub(crate) fn from_engine(error: Error, verb: &str, file: &Path) -> Failure {
-        let hint = remedy(&error, verb, file);
+        let hint = advice(
+            &error,
+            Front::CommandLine {
+                command: verb,
+                file,
+            },
+        );
         let message = match &error {
             // These speak of "the .kb"; which one it is stands only here.
             Error::NotAKb { .. }

@@ -13,7 +13,6 @@ mod faults;
 mod launcher;
 mod locate;
 mod output;
-mod remedy;
 mod target;
 mod vector_file;
 mod watch;

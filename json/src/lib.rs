@@ -5,6 +5,9 @@
 //! fields have a fixed order and the names of `docs/glossary.md`; times are milliseconds since 1970
 //! and end in `_ms`, lines count from 1, bytes are offsets in the text of a document. A field that
 //! says nothing is left out only where the function says so; in other places it is null or empty.
+//!
+//! [`advice`] says what to do about an error, in the words of each front.
+//!
 //! The crate decides nothing: what a front shows, in which order and how much of it, is its own.
 //!
 //! ```
@@ -28,6 +31,7 @@
 //! engine. `regex`: `regex_match`; part of `ingest`.
 #![deny(missing_docs)]
 
+mod advice;
 #[cfg(feature = "ingest")]
 mod changes;
 mod document;
@@ -45,6 +49,7 @@ mod symbols;
 mod text;
 mod verify;
 
+pub use advice::{Front, advice};
 #[cfg(feature = "ingest")]
 pub use changes::{
     ChangeKind, added, changed_documents, changed_sources, import_report, index_report, removed,
@@ -56,7 +61,7 @@ pub use document::{
 pub use error::error;
 pub use hit::{best_score, explanation, hit, verdict};
 pub use info::{info, vector_column};
-pub use numbers::{bytes, score};
+pub use numbers::{bytes, count, score};
 pub use object::Object;
 pub use outline::{part, parts_total, section, sections_total};
 pub use paging::{paging, summary};

@@ -1,4 +1,4 @@
-//! Numbers as objects have them.
+//! Numbers as objects and sentences have them.
 
 use kb_engine::shown_score;
 use serde_json::{Value, json};
@@ -35,6 +35,20 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// A count with thin groups of three digits: `12 345`.
+#[must_use]
+pub fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +60,13 @@ mod tests {
         let below = f32::from_bits(0.5f32.to_bits() - 1);
         assert_eq!(score(below).to_string(), "0.499999");
         assert_eq!(optional_score(None), Value::Null);
+    }
+
+    #[test]
+    fn counts_are_grouped() {
+        assert_eq!(count(1), "1");
+        assert_eq!(count(123), "123");
+        assert_eq!(count(1_234_567), "1 234 567");
     }
 
     #[test]

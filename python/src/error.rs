@@ -1,6 +1,7 @@
-//! Errors of the engine as exceptions, with what a Python program can do about them.
+//! Errors of the engine as exceptions, with what to do about them.
 
 use kb_engine::Error;
+use kb_json::{Front, advice};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -23,7 +24,7 @@ pub(crate) fn raised(py: Python<'_>, error: &Error) -> PyErr {
         py,
         error.code(),
         &error.to_string(),
-        hint(error).as_deref(),
+        advice(error, Front::Python).as_deref(),
         errno,
         filename,
     )
@@ -79,54 +80,4 @@ pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type();
     let name: PyResult<String> = Bound::<PyType>::qualname(&name).map(|name| name.to_string());
     name.unwrap_or_else(|_| "object".to_owned())
-}
-
-/// What to do about an error; `None` where the message says it.
-fn hint(error: &Error) -> Option<String> {
-    let fixed = match error {
-        Error::DocumentNotFound { nearest, .. }
-        | Error::FolderNotFound { nearest, .. }
-        | Error::SectionNotFound { nearest, .. } => {
-            return nearest.first().map(|it| format!("did you mean {it:?}?"));
-        }
-        Error::SheetNotFound {
-            nearest, sheets, ..
-        } => {
-            return match (nearest.first(), sheets.first()) {
-                (Some(nearest), _) => Some(format!("did you mean {nearest:?}?")),
-                (None, Some(_)) => Some(format!("it has {}", sheets.join(", "))),
-                (None, None) => None,
-            };
-        }
-        Error::AmbiguousDocument { .. } => "give the whole path",
-        Error::AmbiguousSection { .. } => "give its number, as \"2.1\"",
-        Error::NotAKb { .. } => "kbfile.open(path, \"w\") makes a .kb",
-        Error::PathNotFound { path } if path.extension().is_some_and(|it| it == "kb") => {
-            "kbfile.open(path, \"w\") makes a .kb"
-        }
-        Error::FormatUnsupported { .. } => {
-            "a newer file needs a newer kbfile; of an older one index the sources again"
-        }
-        Error::Damaged { .. } => "restore a copy, or index the sources again",
-        Error::IndexLocked { .. } => "wait for it (lock_timeout=60), or stop it",
-        Error::FileReplaced { .. } => "open the file again",
-        Error::SnapshotExpired => "call again: a writer commits very often",
-        Error::ForkedWriter { .. } => "open the file in the child process",
-        Error::WriterFailed => "close this writer and open the file again",
-        Error::DocumentExists { .. } => "replace=True puts this in its place",
-        Error::OutputExists { .. } => "replace=True replaces it",
-        Error::InvalidCursor { .. } | Error::StaleCursor => "search again without cursor",
-        Error::EmbeddingModelUnavailable { .. } => {
-            "mode=\"keyword\" works without it; index its folders again to use the model of this version"
-        }
-        Error::RootVanished { .. } => "is it mounted? prune=True removes its documents",
-        Error::Encrypted { .. } => "save it without a password",
-        Error::NoExtractionWorker { .. } => {
-            "kbfile.open(path, mode, extraction=\"in-process\") reads files that are trusted"
-        }
-        Error::InvalidPattern { .. } => "literal=True takes the pattern as plain text",
-        Error::NoSheetNames { .. } => "leave the name of the sheet out",
-        _ => return None,
-    };
-    Some(fixed.to_owned())
 }

@@ -189,8 +189,9 @@ const SERVER: [Room; 12] = [
 ];
 
 /// `json/src`, lowest level first. It takes what the engine makes public: it depends on nothing else.
-const FORMS: [Room; 6] = [
+const FORMS: [Room; 7] = [
     room("object", &["object", "numbers"], &[]),
+    room("advice", &["advice"], &["object"]),
     room("document", &["document"], &["object"]),
     room("parts", &["parts"], &["object", "document"]),
     room("endings", &["error", "paging"], &["object"]),
@@ -303,7 +304,13 @@ const CONFINED: [Confined; 17] = [
     },
     Confined {
         name: "kb_json",
-        files: &["cli/src/", "ffi/src/"],
+        files: &[
+            "cli/src/",
+            "ffi/src/",
+            // What to do about an error.
+            "mcp/src/response/engine_error.rs",
+            "python/src/error.rs",
+        ],
     },
     Confined {
         name: "anyhow",

@@ -6,9 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use kb_engine::{Error, IndexOptions, KbWriter, Progress, Report};
+use kb_json::{Front, advice};
 
 use crate::failure::Failure;
-use crate::remedy::remedy;
 use crate::watch::events::{WaitOutcome, Watch};
 use crate::writer_wait::{stop_if, wait_for_writer};
 
@@ -281,8 +281,12 @@ impl<L: Listener> Follower<L> {
     }
 
     fn warn_once(&mut self, error: &Error) {
-        let text = match remedy(error, "kb watch", &self.file) {
-            Some(remedy) => format!("{error}; {remedy}"),
+        let front = Front::CommandLine {
+            command: "kb watch",
+            file: &self.file,
+        };
+        let text = match advice(error, front) {
+            Some(advice) => format!("{error}; {advice}"),
             None => error.to_string(),
         };
         if self.last_error.as_ref() != Some(&text) {

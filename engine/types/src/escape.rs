@@ -22,11 +22,13 @@
 //! | a terminal, or a model | [`escape_line`] | [`escape_text`] |
 //! | a pipe | [`escape_controls`]: one line stays one line | as it is |
 //! | JSON | [`escape_json`] | [`escape_json`] |
+//! | a command for a shell | [`shell_word`] | |
 //!
 //! Every function is linear in the text and borrows it when nothing is to be escaped; what it
 //! returns has at most nine bytes for each byte given.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt::Write as _;
 
 /// One line of an answer: a path, a title, a message. Every control, also line feeds and tabs, and
@@ -220,6 +222,41 @@ fn takes(base: char, invisible: char) -> bool {
     }
 }
 
+/// A word as it must be typed in a shell, for commands that are offered to people. One with bytes
+/// that are no text, or with characters that are not seen or would steer the terminal, is written as
+/// `$'\033'`, which bash, zsh, ksh and POSIX 2024 read.
+pub fn shell_word(word: impl AsRef<OsStr>) -> String {
+    let word = word.as_ref();
+    let text = match word.to_str() {
+        Some(text) if escape_line(text) == text => text,
+        _ => return bytes_word(word.as_encoded_bytes()),
+    };
+    let plain = |character: char| character.is_alphanumeric() || "-_./:=,+@%".contains(character);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Every byte but printable ASCII in octal, which takes no more than three digits: `\x1b` would go
+/// on into a hexadecimal digit that follows.
+fn bytes_word(bytes: &[u8]) -> String {
+    let mut word = "$'".to_owned();
+    for byte in bytes {
+        match byte {
+            b'\'' | b'\\' => {
+                word.push('\\');
+                word.push(char::from(*byte));
+            }
+            b' '..=b'~' => word.push(char::from(*byte)),
+            // Writing to a String does not fail.
+            _ => drop(write!(word, "\\{byte:03o}")),
+        }
+    }
+    word.push('\'');
+    word
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -398,5 +435,28 @@ mod tests {
             prop_assert!(!escaped.chars().any(is_hidden));
             prop_assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn words_with_spaces_or_quotes_are_quoted_for_the_shell() {
+        assert_eq!(shell_word("src/main.rs"), "src/main.rs");
+        assert_eq!(shell_word("my notes"), "'my notes'");
+        assert_eq!(shell_word("it's"), "'it'\\''s'");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("caf\u{e9}.md"), "caf\u{e9}.md");
+    }
+
+    #[test]
+    fn words_with_characters_that_are_not_seen_are_typed_in_octal() {
+        assert_eq!(shell_word("a\u{1b}[1mb\n"), "$'a\\033[1mb\\012'");
+        assert_eq!(shell_word("it's\\\t1"), "$'it\\'s\\\\\\0111'");
+        assert_eq!(shell_word("x\u{202e}y"), "$'x\\342\\200\\256y'");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn words_that_are_no_text_are_typed_in_octal() {
+        use std::os::unix::ffi::OsStrExt;
+        assert_eq!(shell_word(OsStr::from_bytes(b"a\xff.kb")), "$'a\\377.kb'");
     }
 }

@@ -1,8 +1,9 @@
 //! [`kb_error`]: what a failed call says.
 
+use kb_json::{Front, advice};
+
 use crate::base::fault::Fault;
 use crate::base::handle::{self, Opaque};
-use crate::base::hint::hint;
 use crate::base::panic::infallible;
 use crate::base::status::kb_status;
 use crate::base::str::kb_str;
@@ -25,7 +26,7 @@ impl From<Fault> for ErrorValue {
     fn from(fault: Fault) -> ErrorValue {
         let status = fault.status();
         let (message, hint) = match fault {
-            Fault::Engine(error) => (error.to_string(), hint(&error)),
+            Fault::Engine(error) => (error.to_string(), advice(&error, Front::C)),
             Fault::Own { message, hint, .. } => (message, hint.map(str::to_owned)),
         };
         ErrorValue {

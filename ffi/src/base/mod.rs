@@ -5,7 +5,6 @@ pub(crate) mod boundary;
 pub mod error;
 pub(crate) mod fault;
 pub(crate) mod handle;
-mod hint;
 pub(crate) mod options;
 pub(crate) mod panic;
 pub mod progress;

@@ -9,6 +9,7 @@ use kb_engine::{DocumentInfo, Error, Lines, NameMatch};
 use super::index::{Index, is_of_file};
 use super::registry::{Indexes, names, pass_one_of};
 use crate::response::uri::{self, Part};
+use crate::response::wording::one_of;
 use crate::response::{ToolError, short};
 
 /// Most names that an error suggests.
@@ -279,26 +280,35 @@ fn not_found(
         format!("the indexes {names}")
     };
     let sentence = format!("no document {:?} in {place}", short(name));
+    let hint = |skipped| {
+        let (name, nearest) = (name.to_owned(), Vec::new());
+        let error = Error::DocumentNotFound {
+            name,
+            skipped,
+            nearest,
+        };
+        ToolError::from(error).hint
+    };
     if let [Suggestion { index, path: file }, ..] = unread
         && let Some((path, reason)) = file.split_once(": ")
     {
         let place = format!("{path} is in the indexed folder of {index}");
         let sentence = format!("{sentence}; {place} but was not read: {reason}");
-        let all: Vec<&str> = unread.iter().map(|one| one.path.as_str()).collect();
-        return ToolError::new("DOCUMENT_NOT_FOUND", sentence)
-            .with_hint("list_documents with skipped=true lists all files that were not read")
-            .with_fact("skipped", all);
+        let all: Vec<String> = unread.iter().map(|one| one.path.clone()).collect();
+        let mut error = ToolError::new("DOCUMENT_NOT_FOUND", sentence);
+        error.hint = hint(all.clone());
+        return error.with_fact("skipped", all);
     }
-    let error = ToolError::new("DOCUMENT_NOT_FOUND", sentence);
-    match nearest {
-        [] => error.with_hint("list_documents and search name the documents there are"),
-        [one] => error
-            .with_hint(format!("The nearest is {}", one.shown()))
-            .with_fact("nearest", uris(nearest)),
-        _ => error
-            .with_hint(format!("The nearest are {}", listed(nearest)))
-            .with_fact("nearest", uris(nearest)),
+    let mut error = ToolError::new("DOCUMENT_NOT_FOUND", sentence);
+    if nearest.is_empty() {
+        error.hint = hint(Vec::new());
+        return error;
     }
+    let shown: Vec<String> = nearest.iter().map(Suggestion::shown).collect();
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+    error
+        .with_hint(format!("Did you mean {}?", one_of(&shown)))
+        .with_fact("nearest", uris(nearest))
 }
 
 impl Suggestion<'_> {
@@ -403,13 +413,13 @@ mod tests {
         assert_eq!(
             found(&open, "giude.md"),
             "DOCUMENT_NOT_FOUND: no document \"giude.md\" in the indexes one and two. \
-             The nearest are guide.md (index_name one), guides.md (index_name two)."
+             Did you mean guide.md (index_name one) or guides.md (index_name two)?"
         );
         let error = open.document(Some("two"), "guide.md").unwrap_err();
         assert_eq!(
             error.text(),
             "DOCUMENT_NOT_FOUND: no document \"guide.md\" in index two. \
-             The nearest is guides.md (index_name two)."
+             Did you mean guides.md (index_name two)?"
         );
         assert_eq!(error.facts["nearest"][0], "kb://two/doc/guides.md");
     }

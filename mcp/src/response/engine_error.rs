@@ -4,8 +4,8 @@
 use std::io::ErrorKind;
 
 use kb_engine::Error;
+use kb_json::{Front, advice};
 
-use super::remedy::remedy;
 use super::tool_error::ToolError;
 use super::truncate::{cut, short};
 use super::wording::count;
@@ -16,10 +16,10 @@ const REASON_LIMIT: usize = 400;
 impl From<Error> for ToolError {
     fn from(error: Error) -> ToolError {
         let code = code(&error);
-        let remedy = match (&error, code) {
+        let hint = match (&error, code) {
             // A client cannot do anything about files that the server cannot read.
             (Error::Io { .. }, "INTERNAL") => None,
-            _ => remedy(&error),
+            _ => advice(&error, Front::Mcp),
         };
         let argument = match &error {
             Error::InvalidArgument { argument, .. } => Some(argument_name(argument)),
@@ -27,7 +27,7 @@ impl From<Error> for ToolError {
         };
         let mut error = with_facts(ToolError::new(code, sentence(&error)), error);
         error.argument = argument;
-        error.hint = remedy;
+        error.hint = hint;
         error
     }
 }
@@ -48,7 +48,9 @@ fn sentence(error: &Error) -> String {
             format!("cannot {action} {}: {source}", name.to_string_lossy())
         }
         Error::Storage { reason, .. } => {
-            format!("the disk under the knowledge base failed: {reason}")
+            format!(
+                "the disk under the knowledge base failed: {reason}; the knowledge base is as it was before"
+            )
         }
         Error::NotAKb { reason } => format!("the file is not a knowledge base: {reason}"),
         Error::FormatUnsupported { needs, reads } => {
@@ -64,7 +66,8 @@ fn sentence(error: &Error) -> String {
             short(&path.to_string_lossy())
         ),
         Error::FileReplaced { .. } => {
-            "the file of the knowledge base was moved, removed or replaced while it was written"
+            "the file of the knowledge base was moved, removed or replaced while it was written; \
+             nothing of this change was written"
                 .to_owned()
         }
         Error::NotReplaceable { reason, .. } => format!("the file cannot be replaced: {reason}"),
@@ -74,7 +77,9 @@ fn sentence(error: &Error) -> String {
         Error::SnapshotExpired => {
             "the knowledge base changed faster than the answer could be made".to_owned()
         }
-        Error::WriterFailed => "an earlier write failed".to_owned(),
+        Error::WriterFailed => {
+            "an earlier write failed; nothing of this change was kept".to_owned()
+        }
         Error::InvalidArgument { reason, .. } => cut(reason, REASON_LIMIT).into_owned(),
         Error::DocumentNotFound { name, skipped, .. } => {
             let sentence = format!("no document {:?}", short(name));
@@ -125,7 +130,7 @@ fn sentence(error: &Error) -> String {
             "the knowledge base needs the embedding model {needs:?}, which this server does not have"
         ),
         Error::RootVanished { root, documents } => format!(
-            "path: no file is left in {}, and the knowledge base has {} from it",
+            "path: no file is left in {}, and the knowledge base has {} from it; nothing was changed",
             root.display(),
             count(*documents, "document")
         ),
@@ -140,7 +145,6 @@ fn sentence(error: &Error) -> String {
             "{:?}: this server cannot start the process that reads such files",
             short(path)
         ),
-        Error::Cancelled => "stopped on request".to_owned(),
         other => other.to_string(),
     }
 }
@@ -234,164 +238,24 @@ mod tests {
     use std::io;
     use std::path::PathBuf;
 
-    use super::*;
+    use kb_types::error::samples::samples;
 
-    fn all() -> Vec<Error> {
-        let io = |kind| Error::Io {
-            action: "create",
-            path: PathBuf::from("/x.kb"),
-            source: io::Error::from(kind),
-        };
-        let name = || "a".to_owned();
-        vec![
-            Error::PathNotFound {
-                path: PathBuf::from("/gone"),
-            },
-            Error::PathNotAllowed {
-                path: PathBuf::from("/etc"),
-            },
-            io(ErrorKind::PermissionDenied),
-            io(ErrorKind::StorageFull),
-            Error::Storage {
-                reason: name(),
-                source: None,
-            },
-            Error::NotAKb { reason: "no" },
-            Error::FormatUnsupported {
-                needs: name(),
-                reads: name(),
-            },
-            Error::Damaged { what: name() },
-            Error::IndexLocked { holder: name() },
-            Error::FileReplaced {
-                path: PathBuf::from("/x.kb"),
-                is_gone: true,
-            },
-            Error::NotReplaceable {
-                path: PathBuf::from("/x.kb"),
-                reason: name(),
-            },
-            Error::OutputExists {
-                path: PathBuf::from("/x.kb"),
-            },
-            Error::SnapshotExpired,
-            Error::WriterFailed,
-            Error::InvalidArgument {
-                argument: "type",
-                reason: name(),
-            },
-            Error::DocumentNotFound {
-                name: name(),
-                skipped: Vec::new(),
-                nearest: Vec::new(),
-            },
-            Error::AmbiguousDocument {
-                name: name(),
-                candidates: vec![name()],
-            },
-            Error::SectionNotFound {
-                section: name(),
-                path: name(),
-                nearest: Vec::new(),
-            },
-            Error::AmbiguousSection {
-                section: name(),
-                path: name(),
-                candidates: vec![name()],
-            },
-            Error::FolderNotFound {
-                name: name(),
-                nearest: Vec::new(),
-            },
-            Error::DocumentExists { path: name() },
-            Error::InvalidRange {
-                range: name(),
-                path: name(),
-                lines: 3,
-            },
-            Error::InvalidPages {
-                pages: name(),
-                path: name(),
-                total: 3,
-            },
-            Error::InvalidSlides {
-                slides: name(),
-                path: name(),
-                total: 3,
-            },
-            Error::InvalidCells {
-                range: name(),
-                path: name(),
-                rows: 3,
-                columns: 2,
-            },
-            Error::SheetNotFound {
-                sheet: name(),
-                path: name(),
-                nearest: vec![name()],
-                sheets: Box::new([name()]),
-                total: 1,
-            },
-            Error::NoSheetNames { path: name() },
-            Error::UnsupportedDocumentType {
-                path: name(),
-                file_type: name(),
-                wanted: kb_engine::PartKind::Sheet,
-                has: None,
-            },
-            Error::InvalidCursor {
-                reason: "it is malformed",
-            },
-            Error::StaleCursor,
-            Error::EmbeddingModelUnavailable { needs: name() },
-            Error::RootVanished {
-                root: PathBuf::from("/r"),
-                documents: 2,
-            },
-            Error::TooLarge {
-                what: name(),
-                size: 2,
-                limit: 1,
-            },
-            Error::TooMany {
-                what: "things",
-                count: 2,
-                limit: 1,
-            },
-            Error::Encrypted {
-                path: name(),
-                reason: name(),
-            },
-            Error::ExtractionLimit {
-                path: name(),
-                reason: name(),
-            },
-            Error::ExtractionFailed {
-                path: name(),
-                reason: name(),
-            },
-            Error::NoExtractionWorker {
-                path: name(),
-                reason: "/usr/bin/kb --worker".to_owned(),
-            },
-            Error::Cancelled,
-        ]
-    }
+    use super::*;
 
     #[test]
     fn no_error_names_a_flag_of_the_command_line() {
-        for error in all() {
+        for error in samples() {
             let text = ToolError::from(error).text();
             for foreign in ["--", "`kb", "kb ls"] {
                 assert!(!text.contains(foreign), "{text}");
             }
-            assert!(text.ends_with('.') && !text.contains(".."), "{text}");
+            assert!(text.ends_with(['.', '?']) && !text.contains(".."), "{text}");
         }
     }
 
     #[test]
     fn engine_errors_have_the_codes_that_clients_know() {
-        let codes: Vec<&str> = all()
+        let codes: Vec<&str> = samples()
             .into_iter()
             .map(|error| ToolError::from(error).code)
             .collect();
@@ -408,9 +272,11 @@ mod tests {
             "FILE_REPLACED",
             "NOT_REPLACEABLE",
             "OUTPUT_EXISTS",
+            "FORKED_WRITER",
             "SNAPSHOT_EXPIRED",
             "INTERNAL",
             "INVALID_ARGUMENT",
+            "INVALID_REGEX",
             "DOCUMENT_NOT_FOUND",
             "AMBIGUOUS_DOCUMENT",
             "SECTION_NOT_FOUND",
@@ -526,7 +392,7 @@ mod tests {
         });
         assert_eq!(
             error.text(),
-            "DOCUMENT_NOT_FOUND: no document \"c\". The nearest are a.md, b.md."
+            "DOCUMENT_NOT_FOUND: no document \"c\". Did you mean \"a.md\" or \"b.md\"?"
         );
         assert_eq!(error.facts["nearest"][1], "b.md");
     }

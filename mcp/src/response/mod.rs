@@ -4,7 +4,6 @@
 mod engine_error;
 pub(crate) mod envelope;
 mod json;
-mod remedy;
 mod text;
 pub(crate) mod time;
 mod tool_error;

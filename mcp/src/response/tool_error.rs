@@ -55,14 +55,15 @@ impl ToolError {
     }
 
     /// `CODE: sentence. Hint.` or `CODE: argument: sentence. Hint.`, as one escaped line: names in it may
-    /// come from documents.
+    /// come from documents. A hint that is a question keeps its mark.
     pub(crate) fn text(&self) -> String {
         let argument = self.argument.map(|argument| format!("{argument}: "));
         let argument = argument.unwrap_or_default();
         let sentence = format!("{argument}{}", self.sentence);
         let mut text = format!("{}: {}.", self.code, part(&sentence));
         if let Some(hint) = &self.hint {
-            text.push_str(&format!(" {}.", part(hint)));
+            let end = if hint.ends_with('?') { "" } else { "." };
+            text.push_str(&format!(" {}{end}", part(hint)));
         }
         text
     }
@@ -82,6 +83,8 @@ mod tests {
         let error = ToolError::new("CODE", "no a\nb").with_hint("Try c");
         assert_eq!(error.text(), "CODE: no a\\nb. Try c.");
         assert_eq!(ToolError::new("CODE", "no").text(), "CODE: no.");
+        let error = error.with_hint("Did you mean b?");
+        assert_eq!(error.text(), "CODE: no a\\nb. Did you mean b?");
     }
 
     #[test]

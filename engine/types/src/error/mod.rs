@@ -1,11 +1,14 @@
 //! The one error type of the engine. A variant holds facts and `Display` states them. What to do about
-//! an error depends on the program around the engine, which looks it up by [`Error::code`].
+//! an error depends on the program around the engine: `kb_json::advice` says it for each front.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::PartKind;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod samples;
 mod wording;
 
 use wording::{has_others, not_read, replaced, wrong_cells, wrong_lines, wrong_position};
@@ -531,6 +534,8 @@ impl Error {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -560,6 +565,13 @@ mod tests {
         let (body, _) = after.split_once("\n    }\n").unwrap();
         let codes: Vec<&str> = body.split('"').skip(1).step_by(2).collect();
         assert_eq!(codes, Error::CODES);
+    }
+
+    /// Fronts test what they say of errors with the samples.
+    #[test]
+    fn every_code_has_a_sample() {
+        let samples: BTreeSet<&str> = samples::samples().iter().map(Error::code).collect();
+        assert_eq!(samples, BTreeSet::from(Error::CODES));
     }
 
     #[test]

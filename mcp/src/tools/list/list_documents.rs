@@ -286,7 +286,7 @@ mod tests {
         let error = fixture.error("list_documents", json!({"folder": "guide"}));
         assert_eq!(
             error.text(),
-            "FOLDER_NOT_FOUND: no folder \"guide\". The nearest is guides."
+            "FOLDER_NOT_FOUND: no folder \"guide\". Did you mean \"guides\"?"
         );
     }
 
