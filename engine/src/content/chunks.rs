@@ -113,6 +113,7 @@ pub(crate) fn chunks(
         },
     };
     let mut found = fill_texts(&scope, budget, start, texts, &text_parts)?;
+    // Only now: where a text is cut is counted in stored bytes, as in cursors.
     for chunk in &mut found.items {
         if matches!(chunk.part, Some(PartAddress::Sheet { .. })) {
             chunk.text = ShownRows::of(&chunk.text).text;

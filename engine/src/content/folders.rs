@@ -18,6 +18,7 @@ use crate::store::skipped;
 const ENTRY_OVERHEAD_BYTES: u64 = 120;
 
 /// Bytes that the number and field names of one path of [`Folders`] count as.
+// A number and the quotes, brackets and commas around a pair.
 const PATH_OVERHEAD_BYTES: u64 = 24;
 
 /// Bytes that the numbers and field names of a skipped file count as in a token budget.
@@ -139,6 +140,7 @@ pub(crate) fn documents(
     }
     .scope(commit);
     let documents = &commit.catalog.documents;
+    // Numbers first, 4 bytes each: records are read only of the documents of the page.
     let mut ids = Vec::new();
     documents.each_path(commit.snapshot, &prefix, |path, id| {
         let Some(rest) = path.strip_prefix(&prefix) else {
@@ -221,6 +223,7 @@ pub(crate) fn skipped_reasons(commit: CommitView<'_>) -> Result<Vec<(String, u64
         Ok(ControlFlow::Continue(()))
     })?;
     let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    // By name as well, so that the order is always the same.
     counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(counts)
 }

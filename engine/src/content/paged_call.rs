@@ -66,6 +66,8 @@ impl PagedCall<'_> {
             PagedCall::Skipped { prefix } => ("skipped", prefix, None),
             PagedCall::Chunks { path, span } => {
                 let span = span.map(|span| range(span.start, span.end));
+                // These names are in the hash of a cursor only. A changed one makes earlier cursors
+                // invalid, as it should where offsets came to mean something else.
                 ("texts of chunks", path, Some(span.unwrap_or_default()))
             }
             PagedCall::Text {

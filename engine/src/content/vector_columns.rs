@@ -72,6 +72,7 @@ impl ColumnRecall {
             lists: 1.0,
         });
         Some(ColumnRecall {
+            // As if both losses were independent: neither was measured together with the other.
             recall: found.recall * left.recall,
             ..found
         })

@@ -171,6 +171,8 @@ impl Vectors {
                 first_row,
                 rows,
                 stride_bytes: record.stride,
+                // 127, not 128: the range is symmetric, so that negating a vector negates its
+                // stored row.
                 scale: record.range / 127.0,
                 bytes: kept.ok_or_else(|| Error::damaged("vector rows outside the file"))?,
             });
@@ -182,6 +184,7 @@ impl Vectors {
 
 /// See [`crate::Kb::vector_rows`].
 pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<VectorRow>> {
+    // Rows of another commit may be of other chunks.
     if commit.snapshot.identity() != of.identity {
         return Err(Error::StaleCursor);
     }
@@ -201,6 +204,8 @@ pub(crate) fn vector_rows(commit: CommitView<'_>, of: &Vectors) -> Result<Vec<Ve
             // A document that was removed has no record any more.
             let (path, first) = match current.take() {
                 Some((id, path, first)) if id == document => (path, first),
+                // Its first row cannot be told from a row within it, but nobody asks for the number
+                // of a chunk that is gone.
                 _ if is_deleted => (String::new(), row),
                 _ => (
                     commit

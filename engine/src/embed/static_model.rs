@@ -1,5 +1,5 @@
-//! The built-in model: a table with one row of small integers for each token, and no layers. The vector of a text is the weighted sum of the rows of its tokens;
-//! `model/README.md` has the rules.
+//! The built-in model: a table with one row of small integers for each token, and no layers. The vector of a text is
+//! the weighted sum of the rows of its tokens; `model/README.md` has the rules.
 //!
 //! Vectors are the same to the bit on every machine and in every thread, because the content root
 //! of a file covers them: tokens are added in the order of their ids, with an f32 multiplication
@@ -33,6 +33,7 @@ const LEAST_WORD_WEIGHT: f64 = 0.05;
 
 static KB_STATIC_2: StaticModel = StaticModel {
     id: BUILT_IN_MODEL,
+    // Stored in every file: a reader refuses vectors of a model whose files differ.
     hash: [
         0x04, 0x7e, 0x9b, 0x9d, 0x6b, 0xad, 0x2f, 0xd6, 0xc4, 0x7f, 0xd8, 0xe6, 0xc8, 0x8a, 0x7d,
         0x57, 0x98, 0x07, 0xc7, 0x0e, 0xb9, 0x64, 0xfe, 0x2e, 0x54, 0xea, 0x9e, 0x52, 0xad, 0x50,
@@ -163,6 +164,8 @@ impl StaticModel {
                 return;
             };
             let scale = f64::from(f32_from_half(u16::from_le_bytes(scale)));
+            // The root of the count: a word that comes often says more than one that comes once,
+            // but not as often more.
             let weight = (f64::from(count).sqrt() * scale) as f32;
             for ((&pair, even), odd) in row.iter().zip(&mut even).zip(&mut odd) {
                 let pair = u32::from(pair);
@@ -238,6 +241,8 @@ struct TokenCounts {
     /// One bit for each token whose count is not 0.
     present: Vec<u64>,
     /// One bit for each `u64` of `present` that is not 0.
+    // Two levels of bits: draining looks at 13 words, not at 49,513 counts, and gives ids in
+    // ascending order without sorting. The order of the sum is part of the model.
     groups: [u64; ROWS.div_ceil(64 * 64)],
 }
 

@@ -31,6 +31,7 @@ fn blank(bytes: &mut [u8], start: usize, end: usize) {
     let range = bytes.get_mut(start..end).unwrap_or_default();
     for byte in range
         .iter_mut()
+        // Line ends stay, and with them all line numbers.
         .filter(|byte| !matches!(**byte, b'\n' | b'\r'))
     {
         *byte = b' ';
@@ -120,6 +121,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 fn is_macro(word: &[u8]) -> bool {
+    // By convention only. What stands around a word decides whether it is blanked.
     let is_capital =
         |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
     word.len() >= 3

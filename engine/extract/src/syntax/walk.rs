@@ -43,6 +43,8 @@ struct Walker<'t> {
     with_uses: bool,
     found: Syntax,
     /// The first assignment of a name is its definition.
+    // A scripting language assigns again and again; each assignment would be one more definition of
+    // the name.
     constants: FxHashSet<(Option<u32>, String)>,
     /// Ends of names that are called.
     called_ends: FxHashSet<usize>,
@@ -82,6 +84,7 @@ impl<'t> Walker<'t> {
         if !cursor.goto_first_child() {
             return;
         }
+        // A stack of our own: source may be nested deeper than any call stack allows.
         let mut frames = vec![Frame::default()];
         loop {
             let Some(frame) = frames.last_mut() else {
@@ -272,6 +275,7 @@ impl<'t> Walker<'t> {
         if kind == SymbolKind::Constant && !self.constants.insert((parent, text.clone())) {
             return None;
         }
+        // Names of several lines are those of patterns and types; a name is shown on one line.
         if text.contains('\n') {
             text = text.split_whitespace().collect::<Vec<&str>>().join(" ");
         }
@@ -378,6 +382,7 @@ impl<'t> Walker<'t> {
 
     /// Notes the line of a node that is the first on it.
     fn cut(&mut self, node: Node<'_>, row: usize, depth: u16, is_attached: bool) {
+        // Only the first node of a line can begin a chunk.
         if self.last_row.is_some_and(|last| row <= last) {
             return;
         }
@@ -404,6 +409,7 @@ impl<'t> Walker<'t> {
         if kind.is_identifier
             && !range.is_empty()
             && node.child_count() == 0
+            // A definition is not a use of its own name.
             && !self.name_starts.contains(&range.start)
         {
             self.found.uses.push(Use {

@@ -52,6 +52,7 @@ pub(super) fn find_section(
         found = paths.below_title(name, title);
     }
     if found.is_empty() {
+        // Last, as it copies every title, and exact names are the rule.
         let folded = Paths::folded(all);
         let name = fold(name.trim_start_matches('#'));
         found = folded.all(&name, false);

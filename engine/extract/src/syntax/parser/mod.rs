@@ -67,10 +67,13 @@ impl SyntaxParser {
             Ok(tree) => {
                 let syntax = walk(&tree, loaded, text, self.options.uses);
                 let has_error = tree.root_node().has_error();
+                // Only after an error: blanking costs a second parse, and most programs parse as
+                // they are.
                 let is_preprocessed = has_error && loaded.grammar.is_preprocessed;
                 let other = is_preprocessed.then(|| self.parse_blanked(loaded, text));
                 // What is blanked holds symbols, too.
                 let other = other.flatten();
+                // More symbols are the only sign of which reading is the right one.
                 match other.filter(|other| other.symbols.len() > syntax.symbols.len()) {
                     Some(other) => other,
                     None => syntax,
@@ -97,6 +100,7 @@ impl SyntaxParser {
         let set = self.parser.set_language(&loaded.language);
         set.map_err(|_| SyntaxFallback::Unavailable)?;
         let started = Instant::now();
+        // Steps, not time: what is stored of a program must not depend on how busy the machine was.
         let mut left = STEPS_BASE + text.len() as u64 / BYTES_PER_STEP;
         let mut progress = |_: &tree_sitter::ParseState| {
             left = left.saturating_sub(1);
