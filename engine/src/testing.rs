@@ -33,6 +33,7 @@ pub mod container {
 /// The records of one commit.
 pub mod catalog {
     pub use crate::catalog::Catalog;
+    pub use crate::catalog::columns::{COLUMNS, Column, ColumnGroup, Facts, Width};
 }
 
 /// Records of documents and their text.

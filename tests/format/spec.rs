@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use kb_engine::testing::catalog::{COLUMNS, Width};
 use kb_engine::testing::container::codec::MAX_SEQUENCE_BYTES;
 use kb_engine::testing::container::column::MAX_ITEM_BYTES;
 use kb_engine::testing::container::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS, FORMAT_VERSION,
     MAX_KEY_BYTES, MAX_VALUE_BYTES, OLDEST_READABLE,
 };
-use kb_engine::testing::index::{keyword, trigram, vector};
+use kb_engine::testing::index::vector;
 use kb_engine::testing::store::chunks;
 use kb_engine::testing::store::facets::Facet;
 use kb_engine::testing::store::tables;
@@ -294,49 +295,36 @@ fn tables_and_columns_are_those_of_the_code() {
     let told: Vec<&str> = told.iter().map(|row| row[0]).collect();
     assert_eq!(told, names);
 
-    let told: BTreeMap<u16, String> = rows(section(&page, "## Columns"))
+    let told = rows(section(&page, "## Columns"));
+    let told: BTreeMap<u16, (&str, &str)> = told
         .iter()
         .map(|row| {
             let (number, name) = row[0].split_once(' ').unwrap_or((row[0], "reserved"));
-            (number.parse().expect("a number"), name.to_owned())
+            (number.parse().expect("a number"), (name, row[1]))
         })
         .collect();
-    let coded = [
-        (tables::BLOCKS, "blocks"),
-        (tables::TEXT, "text"),
-        (tables::TEXT_DICTIONARY, "text dictionary"),
-        (tables::CHUNK_HEADS, "chunk heads"),
-        (tables::CHUNK_BLOCKS, "chunk blocks"),
-        (keyword::DICTIONARY, "dictionary"),
-        (keyword::POSTINGS, "postings"),
-        (keyword::LENGTHS, "lengths"),
-        (vector::ROWS, "vector rows"),
-        (vector::CODES, "sign codes"),
-        (vector::CENTROIDS, "centroids"),
-        (vector::LISTS, "lists"),
-        (vector::LIST_BLOCKS, "list blocks"),
-        (vector::NORMS, "vector lengths"),
-        (trigram::UNITS, "trigram units"),
-        (trigram::BLOCKS, "trigram blocks"),
-        (trigram::LISTS, "trigram lists"),
-    ];
-    let mut coded: BTreeMap<u16, String> = coded
-        .into_iter()
-        .map(|(column, name)| (column.0, name.to_owned()))
+    let names = told.iter().map(|(number, (name, _))| (*number, *name));
+    let mut coded: BTreeMap<u16, &str> = COLUMNS
+        .iter()
+        .map(|column| (column.id.0, column.name))
         .collect();
-    coded.insert(1, "reserved".to_owned());
-    coded.insert(19, "reserved".to_owned());
-    coded.insert(33, "reserved".to_owned());
-    assert_eq!(told, coded);
-    let chunk_head = chunks::HEAD_BYTES;
-    assert!(page.contains(&format!("| 5 chunk heads | {chunk_head} bytes ")));
+    coded.extend([1, 19, 33].map(|number| (number, "reserved")));
+    assert_eq!(names.collect::<BTreeMap<u16, &str>>(), coded);
+    assert!(COLUMNS.is_sorted_by(|a, b| a.id < b.id));
+    for column in COLUMNS {
+        let (name, row) = told[&column.id.0];
+        let has_items = row.contains("item");
+        let bytes = row
+            .split_once(" bytes")
+            .map(|(bytes, _)| bytes.parse::<u32>());
+        match column.width {
+            Width::Items => assert!(has_items, "{name}: {row}"),
+            Width::Fixed(width) => assert_eq!(bytes, Some(Ok(width)), "{name}: {row}"),
+            Width::Told(_) => assert!(!has_items, "{name}: {row}"),
+        }
+    }
     let block_rows = chunks::BLOCK_ROWS;
     assert!(page.contains(&format!("the numbers of {block_rows} rows of chunks")));
-    let block_row = kb_engine::testing::store::blocks::ROW_BYTES;
-    assert!(page.contains(&format!("| 2 blocks | {block_row} bytes:")));
-    let (unit_row, list_row) = (trigram::UNIT_ROW_BYTES, trigram::BLOCK_ROW_BYTES);
-    assert!(page.contains(&format!("| 48 trigram units | {unit_row} bytes:")));
-    assert!(page.contains(&format!("| 49 trigram blocks | {list_row} bytes:")));
 }
 
 #[test]

@@ -6,10 +6,12 @@ use kb_types::SegmentId;
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::catalog::more_vectors::{BoundVectors, MoreVectorIndex};
-use crate::container::column::{ColumnId, ColumnView};
-use crate::container::{BoundColumn, SegmentExtents, Snapshot};
+use crate::catalog::bound_columns::{BoundColumns, Wanted};
+use crate::catalog::columns::{Column, Facts};
+use crate::catalog::more_vectors::{BoundVectors, MoreVectorIndex, bound_vectors};
+use crate::container::{SegmentExtents, Snapshot};
 use crate::index::{keyword, trigram, vector};
+use crate::metric::Metric;
 use crate::store::blocks::BlockReader;
 use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES};
 use crate::store::decoder::DecoderPool;
@@ -153,54 +155,45 @@ impl Segment {
         self.deleted.as_ref().map(|deleted| &deleted.rows)
     }
 
+    /// What its columns depend on; of those of vectors, the ones of the built-in model.
+    pub fn facts(&self) -> Facts<'_> {
+        let records = &self.records;
+        let mut columns = records.segment.columns.iter();
+        Facts {
+            rows: self.rows(),
+            keyword: &records.text,
+            vectors: &records.vectors,
+            metric: Metric::Cosine,
+            has_trigrams: columns.any(|column| column.column == trigram::UNITS.0),
+        }
+    }
+
     /// The columns of the segment over a snapshot.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a column is missing, or there are not as many chunks as rows.
     pub fn bind<'s>(&'s self, snapshot: &'s Snapshot<'_>) -> Result<BoundSegment<'s>> {
-        let column = |id: ColumnId| {
-            self.extents.column(snapshot, id).ok_or_else(|| {
-                Error::damaged(format!("segment {} has no column {}", self.id.0, id.0))
-            })
+        let facts = self.facts();
+        // While a file is sealed, a segment has no sign bits until its inverted lists are made.
+        let wanted = |column: &Column| match column.id {
+            vector::CODES => Wanted::IfThere,
+            _ => Wanted::Always,
         };
-        let chunk_heads = column(tables::CHUNK_HEADS)?;
+        let columns = BoundColumns::bind(&self.extents, snapshot, &facts, wanted, |id| id)?;
         let wanted = u64::from(self.rows()).div_ceil(u64::from(BLOCK_ROWS));
         // All that counts up to the number of rows is bounded by the size of the file.
-        if view(&chunk_heads).rows() != wanted {
+        if columns.view(tables::CHUNK_HEADS).rows() != wanted {
             return Err(Error::damaged(format!(
                 "segment {} claims other rows than it has",
                 self.id.0
             )));
         }
+        let more = self.records.more_vectors.iter();
+        let more = more.map(|index| BoundVectors::bind(index, &facts, &self.extents, snapshot));
         Ok(BoundSegment {
             segment: self,
-            chunk_heads,
-            chunk_blocks: column(tables::CHUNK_BLOCKS)?,
-            blocks: column(tables::BLOCKS)?,
-            text: column(tables::TEXT)?,
-            text_dictionary: column(tables::TEXT_DICTIONARY)?,
-            dictionary: column(keyword::DICTIONARY)?,
-            postings: column(keyword::POSTINGS)?,
-            lengths: column(keyword::LENGTHS)?,
-            rows: column(vector::ROWS)?,
-            codes: self.extents.column(snapshot, vector::CODES),
-            lists: match self.extents.column(snapshot, vector::CENTROIDS) {
-                Some(centroids) => Some([
-                    centroids,
-                    column(vector::LISTS)?,
-                    column(vector::LIST_BLOCKS)?,
-                ]),
-                None => None,
-            },
-            trigrams: match self.extents.column(snapshot, trigram::UNITS) {
-                Some(units) => Some([units, column(trigram::BLOCKS)?, column(trigram::LISTS)?]),
-                None => None,
-            },
-            more_vectors: {
-                let more = self.records.more_vectors.iter();
-                let bound = more.map(|index| BoundVectors::bind(index, &self.extents, snapshot));
-                bound.collect::<Result<Vec<_>>>()?
-            },
+            columns,
+            more_vectors: more.collect::<Result<Vec<_>>>()?,
         })
     }
 }
@@ -210,21 +203,8 @@ impl Segment {
 pub struct BoundSegment<'s> {
     /// The segment.
     pub segment: &'s Segment,
-    chunk_heads: BoundColumn<'s>,
-    chunk_blocks: BoundColumn<'s>,
-    blocks: BoundColumn<'s>,
-    text: BoundColumn<'s>,
-    text_dictionary: BoundColumn<'s>,
-    dictionary: BoundColumn<'s>,
-    postings: BoundColumn<'s>,
-    lengths: BoundColumn<'s>,
-    rows: BoundColumn<'s>,
-    /// `None` where there are inverted lists.
-    codes: Option<BoundColumn<'s>>,
-    /// Centroids, lists and blocks; `None` in a segment without inverted lists.
-    lists: Option<[BoundColumn<'s>; 3]>,
-    /// Units, blocks and lists; `None` in a segment without trigrams.
-    trigrams: Option<[BoundColumn<'s>; 3]>,
+    /// Those of the built-in model, and all that are not of vectors.
+    columns: BoundColumns<'s>,
     /// Vectors of other models, by ascending number.
     more_vectors: Vec<BoundVectors<'s>>,
 }
@@ -232,19 +212,19 @@ pub struct BoundSegment<'s> {
 impl<'s> BoundSegment<'s> {
     /// Chunk rows.
     pub fn chunks(&self) -> ChunkReader<'_> {
-        let (heads, blocks) = (view(&self.chunk_heads), view(&self.chunk_blocks));
+        let heads = self.columns.view(tables::CHUNK_HEADS);
+        let blocks = self.columns.view(tables::CHUNK_BLOCKS);
         ChunkReader::new(heads, blocks, self.segment.rows())
     }
 
     /// Text of chunks.
     pub fn blocks(&self) -> Result<BlockReader<'_>> {
         let records = &self.segment.records;
-        let dictionary = view(&self.text_dictionary);
+        let dictionary = self.columns.view(tables::TEXT_DICTIONARY);
         let decoder = records.decoders.acquire(dictionary)?;
-        let (blocks, text) = (view(&self.blocks), view(&self.text));
         Ok(BlockReader::new(
-            blocks,
-            text,
+            self.columns.view(tables::BLOCKS),
+            self.columns.view(tables::TEXT),
             self.chunks(),
             decoder,
             self.segment.chunk_limit_bytes as usize,
@@ -255,9 +235,9 @@ impl<'s> BoundSegment<'s> {
     pub fn keyword_index(&self) -> Result<keyword::Reader<'_>> {
         keyword::Reader::new(
             &self.segment.records.text,
-            view(&self.dictionary),
-            view(&self.postings),
-            view(&self.lengths),
+            self.columns.view(keyword::DICTIONARY),
+            self.columns.view(keyword::POSTINGS),
+            self.columns.view(keyword::LENGTHS),
         )
     }
 
@@ -266,11 +246,11 @@ impl<'s> BoundSegment<'s> {
     /// # Errors
     /// [`Error::Damaged`].
     pub fn trigrams(&self) -> Result<Option<trigram::Reader<'_>>> {
-        let Some([units, blocks, lists]) = &self.trigrams else {
+        let columns = [trigram::UNITS, trigram::BLOCKS, trigram::LISTS];
+        let Some([units, blocks, lists]) = self.columns.all_or_none(columns) else {
             return Ok(None);
         };
-        let rows = self.segment.rows();
-        trigram::Reader::new(view(units), view(blocks), view(lists), rows).map(Some)
+        trigram::Reader::new(units, blocks, lists, self.segment.rows()).map(Some)
     }
 
     /// The vectors of all columns of other models, by ascending number.
@@ -286,17 +266,6 @@ impl<'s> BoundSegment<'s> {
 
     /// The vector index.
     pub fn vectors(&self) -> Result<vector::reader::Reader<'_>> {
-        let record = &self.segment.records.vectors;
-        let lists = self.lists.as_ref().map(|lists| lists.each_ref().map(view));
-        vector::reader::Reader::new(
-            record,
-            view(&self.rows),
-            self.codes.as_ref().map(view),
-            lists,
-        )
+        bound_vectors(&self.segment.records.vectors, &self.columns)
     }
-}
-
-fn view<'b>(column: &'b BoundColumn<'_>) -> ColumnView<'b> {
-    column.view()
 }

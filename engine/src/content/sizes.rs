@@ -2,19 +2,14 @@
 
 use kb_types::error::Result;
 
+use crate::catalog::columns::{Column, ColumnGroup};
 use crate::container::column::{ColumnId, MAX_ORDER, payload_capacity};
 use crate::content::CommitView;
-use crate::index::{keyword, trigram, vector};
 use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;
 
-/// Names of the sections, in the order of [`Sizes::sections`].
-const SECTIONS: [&str; 11] = [
-    "text",
-    "keyword index",
-    "vectors",
-    "trigrams",
-    "chunks",
+/// Names of the sections behind those of columns, in the order of [`Sizes::sections`].
+const OTHER_SECTIONS: [&str; 6] = [
     "documents",
     "outlines",
     "symbols",
@@ -37,13 +32,12 @@ pub struct Sizes {
 
 /// See [`crate::Kb::sizes`].
 pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
-    let mut totals = [0u64; SECTIONS.len()];
+    let of_columns = ColumnGroup::ALL.map(ColumnGroup::name);
+    let names = of_columns.into_iter().chain(OTHER_SECTIONS);
+    let mut sections: Vec<(String, u64)> = names.map(|name| (name.to_owned(), 0)).collect();
     let mut add = |section: &str, bytes: u64| {
-        let total = SECTIONS
-            .iter()
-            .zip(&mut totals)
-            .find(|(name, _)| **name == section);
-        if let Some((_, total)) = total {
+        let mut sections = sections.iter_mut();
+        if let Some((_, total)) = sections.find(|(name, _)| name == section) {
             *total += bytes;
         }
     };
@@ -80,28 +74,16 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
     Ok(Sizes {
         file_bytes: bytes.file_bytes,
         text_bytes: commit.catalog.meta.text_bytes,
-        sections: SECTIONS
-            .iter()
-            .map(|name| (*name).to_owned())
-            .zip(totals)
-            .collect(),
+        sections,
     })
 }
 
 fn section_of(column: ColumnId) -> &'static str {
-    if tables::vector_column_of(column).0 != BUILT_IN {
-        return "vectors";
+    let (number, column) = tables::vector_column_of(column);
+    if number != BUILT_IN {
+        return ColumnGroup::Vectors.name();
     }
-    match column {
-        tables::TEXT | tables::BLOCKS | tables::TEXT_DICTIONARY => "text",
-        tables::CHUNK_HEADS | tables::CHUNK_BLOCKS => "chunks",
-        keyword::DICTIONARY | keyword::POSTINGS | keyword::LENGTHS => "keyword index",
-        vector::ROWS | vector::CODES | vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => {
-            "vectors"
-        }
-        trigram::UNITS | trigram::BLOCKS | trigram::LISTS => "trigrams",
-        _ => "container",
-    }
+    Column::of(column).map_or("container", |column| column.group.name())
 }
 
 /// Size of the page that holds an extent of `payload` bytes.

@@ -4,9 +4,11 @@ use kb_types::SegmentId;
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
+use crate::catalog::bound_columns::{BoundColumns, Wanted};
+use crate::catalog::columns::{Column, ColumnGroup, Facts};
 use crate::container::codec::decode_rows_below;
 use crate::container::column::ColumnId;
-use crate::container::{BoundColumn, SegmentExtents, Snapshot};
+use crate::container::{SegmentExtents, Snapshot};
 use crate::index::vector;
 use crate::metric::Metric;
 use crate::store::segments::SegmentRecord;
@@ -90,6 +92,15 @@ impl MoreVectorIndex {
         ColumnId(tables::vector_columns_base(self.number).saturating_add(column.0))
     }
 
+    /// What its columns depend on, in a segment of which these are the facts.
+    pub fn facts<'r>(&'r self, of_segment: &Facts<'r>) -> Facts<'r> {
+        Facts {
+            vectors: &self.record,
+            metric: self.metric,
+            ..*of_segment
+        }
+    }
+
     /// Live chunks with a vector.
     pub fn live_rows(&self, deleted: Option<&RoaringBitmap>) -> u64 {
         let gone = deleted.map_or(0, |deleted| self.present.intersection_len(deleted));
@@ -102,46 +113,25 @@ impl MoreVectorIndex {
 pub struct BoundVectors<'s> {
     /// What the record says.
     pub index: &'s MoreVectorIndex,
-    rows: BoundColumn<'s>,
-    /// `None` where there are inverted lists.
-    codes: Option<BoundColumn<'s>>,
-    /// Centroids, lists and blocks.
-    lists: Option<[BoundColumn<'s>; 3]>,
-    /// Only of those that are compared by distance.
-    norms: Option<BoundColumn<'s>>,
+    columns: BoundColumns<'s>,
 }
 
 impl<'s> BoundVectors<'s> {
+    /// `facts` are those of the segment with the built-in model.
     pub(super) fn bind(
         index: &'s MoreVectorIndex,
+        facts: &Facts<'_>,
         extents: &'s SegmentExtents,
         snapshot: &'s Snapshot<'_>,
     ) -> Result<BoundVectors<'s>> {
-        let column = |id: ColumnId| {
-            let id = index.column(id);
-            let found = extents.column(snapshot, id);
-            found.ok_or_else(|| Error::damaged(format!("a segment has no column {}", id.0)))
+        let wanted = |column: &Column| match column.group {
+            ColumnGroup::Vectors => Wanted::Always,
+            _ => Wanted::Never,
         };
-        Ok(BoundVectors {
-            index,
-            rows: column(vector::ROWS)?,
-            codes: match index.record.lists {
-                0 => Some(column(vector::CODES)?),
-                _ => None,
-            },
-            lists: match index.record.lists {
-                0 => None,
-                _ => Some([
-                    column(vector::CENTROIDS)?,
-                    column(vector::LISTS)?,
-                    column(vector::LIST_BLOCKS)?,
-                ]),
-            },
-            norms: match index.metric {
-                Metric::L2 => Some(column(vector::NORMS)?),
-                Metric::Cosine | Metric::Dot => None,
-            },
-        })
+        let facts = index.facts(facts);
+        let number = |id| index.column(id);
+        let columns = BoundColumns::bind(extents, snapshot, &facts, wanted, number)?;
+        Ok(BoundVectors { index, columns })
     }
 
     /// The vector index.
@@ -149,16 +139,29 @@ impl<'s> BoundVectors<'s> {
     /// # Errors
     /// [`Error::Damaged`] when record and columns differ in rows.
     pub fn reader(&self) -> Result<vector::reader::Reader<'_>> {
-        let codes = self.codes.as_ref().map(BoundColumn::view);
-        let lists = self.lists.as_ref();
-        let lists = lists.map(|lists| lists.each_ref().map(BoundColumn::view));
-        let record = &self.index.record;
-        let reader = vector::reader::Reader::new(record, self.rows.view(), codes, lists)?;
-        match &self.norms {
-            Some(norms) => reader.with_norms(norms.view()),
+        let reader = bound_vectors(&self.index.record, &self.columns)?;
+        match self.columns.get(vector::NORMS) {
+            Some(norms) => reader.with_norms(norms),
             None => Ok(reader),
         }
     }
+}
+
+/// The vector index that has this record.
+///
+/// # Errors
+/// [`Error::Damaged`] when record and columns differ in rows.
+pub(super) fn bound_vectors<'b>(
+    record: &vector::VectorRecord,
+    columns: &'b BoundColumns<'_>,
+) -> Result<vector::reader::Reader<'b>> {
+    let lists = [vector::CENTROIDS, vector::LISTS, vector::LIST_BLOCKS];
+    vector::reader::Reader::new(
+        record,
+        columns.view(vector::ROWS),
+        columns.get(vector::CODES),
+        columns.all_or_none(lists),
+    )
 }
 
 #[cfg(feature = "ingest")]

@@ -4,8 +4,9 @@
 use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
-use crate::catalog::Catalog;
-use crate::check::deep::context::{Context, Totals};
+use crate::catalog::columns::ColumnGroup;
+use crate::catalog::{BoundSegment, Catalog};
+use crate::check::deep::context::{CheckedRows, Context, Totals};
 use crate::check::deep::{
     document_checker, documents, facets, orphans, rows, seal, segments, trigrams, vectors,
 };
@@ -82,6 +83,33 @@ fn check_segment(
         facets::check(context, &rows.facets, problems)?;
     }
     segments::check_totals(context, &rows, problems);
+    for group in ColumnGroup::ALL {
+        match group {
+            // Their columns are read together, row by row.
+            ColumnGroup::Text | ColumnGroup::Chunks => {}
+            ColumnGroup::KeywordIndex => {
+                check_keyword_index(context, &bound, &rows, problems, reporter)?;
+            }
+            ColumnGroup::Vectors => vectors::check(context, &bound, problems)?,
+            ColumnGroup::Trigrams => {
+                let checked = trigrams::check(context, &bound, problems, reporter);
+                let place = || format!("trigrams of {}", context.location());
+                problems.unless_damaged(place, checked)?;
+            }
+        }
+        reporter.check()?;
+    }
+    Ok(rows.text_bytes)
+}
+
+/// Compares the keyword index of a segment with itself, and the names that it says are defined with the symbols.
+fn check_keyword_index(
+    context: &Context<'_>,
+    bound: &BoundSegment<'_>,
+    rows: &CheckedRows,
+    problems: &mut Problems,
+    reporter: &Reporter<'_>,
+) -> Result<()> {
     let checked = bound.keyword_index().and_then(|index| {
         segments::check_lengths(context, &index, problems)?;
         let deleted = context.segment.deleted_rows();
@@ -100,9 +128,5 @@ fn check_segment(
             context.location()
         ));
     }
-    reporter.check()?;
-    vectors::check(context, &bound, problems)?;
-    let checked = trigrams::check(context, &bound, problems, reporter);
-    problems.unless_damaged(|| format!("trigrams of {}", context.location()), checked)?;
-    Ok(rows.text_bytes)
+    Ok(())
 }

@@ -2,14 +2,13 @@
 
 use kb_types::error::Result;
 
-use crate::catalog::MoreVectorIndex;
+use crate::catalog::columns::{COLUMNS, Column, ColumnGroup, Facts};
 use crate::check::deep::context::{CheckedRows, Context};
 use crate::check::problems::Problems;
 use crate::container::column::{ColumnId, ColumnRecord};
-use crate::index::{keyword, trigram, vector};
-use crate::metric::Metric;
+use crate::index::keyword;
+use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;
-use crate::store::{blocks, chunks, tables};
 
 /// Compares the record of a segment with those of its indexes, of its columns and of the file.
 ///
@@ -17,7 +16,7 @@ use crate::store::{blocks, chunks, tables};
 /// Those that tell nothing about the file.
 pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Result<()> {
     let records = &context.segment.records;
-    let (columns, rows) = (&records.segment.columns, records.segment.rows);
+    let columns = &records.segment.columns;
     let mut wrong = Vec::new();
     if !columns.is_sorted_by(|a, b| a.column < b.column) {
         wrong.push("its columns do not ascend".to_owned());
@@ -31,76 +30,7 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
             ));
         }
     }
-    // All three columns of trigrams, or none.
-    let has = |number: ColumnId| find(number.0).is_some();
-    let may_lack = |number: ColumnId| match number {
-        trigram::UNITS | trigram::BLOCKS | trigram::LISTS => !has(trigram::UNITS),
-        vector::CODES => records.vectors.lists > 0,
-        vector::CENTROIDS | vector::LISTS | vector::LIST_BLOCKS => records.vectors.lists == 0,
-        _ => false,
-    };
-    if has(vector::CODES) && has(vector::LIST_BLOCKS) {
-        wrong.push("it has sign bits beside inverted lists".to_owned());
-    }
-    let lengths = records.text.lengths.width;
-    let block_bytes = vector::sign_bits::block_bytes(records.vectors.dim);
-    let mut expected = vec![
-        (
-            tables::CHUNK_HEADS,
-            chunks::HEAD_BYTES,
-            Some(rows.div_ceil(chunks::BLOCK_ROWS)),
-        ),
-        (tables::CHUNK_BLOCKS, 0, None),
-        (tables::BLOCKS, blocks::ROW_BYTES, None),
-        (tables::TEXT, 0, None),
-        (tables::TEXT_DICTIONARY, 0, None),
-        (keyword::DICTIONARY, 0, None),
-        (keyword::POSTINGS, 0, None),
-        (keyword::LENGTHS, lengths, Some(rows)),
-        (vector::ROWS, records.vectors.stride, Some(rows)),
-        (
-            vector::CODES,
-            block_bytes,
-            Some(vector::sign_bits::blocks(rows)),
-        ),
-        (trigram::UNITS, trigram::UNIT_ROW_BYTES, None),
-        (trigram::BLOCKS, trigram::BLOCK_ROW_BYTES, None),
-        (trigram::LISTS, 0, None),
-    ];
-    expected.extend(list_columns(&records.vectors));
-    for index in &records.more_vectors {
-        expected.extend(columns_of(index));
-    }
-    let is_expected = |column: u16| expected.iter().any(|(number, ..)| number.0 == column);
-    for column in columns.iter().map(|column| column.column) {
-        let (number, _) = tables::vector_column_of(ColumnId(column));
-        if number != BUILT_IN && !is_expected(column) {
-            wrong.push(format!("column {column} is of no column of vectors"));
-        }
-    }
-    for (number, width, rows) in expected {
-        let is_right = |column: &ColumnRecord| {
-            let len_bytes = rows.map(|rows| u64::from(rows) * u64::from(width));
-            column.width == width
-                && len_bytes.is_none_or(|len_bytes| len_bytes == column.len_bytes())
-                && column
-                    .len_bytes()
-                    .checked_rem(u64::from(width))
-                    .unwrap_or(0)
-                    == 0
-        };
-        match find(number.0) {
-            None if may_lack(number) => {}
-            None => wrong.push(format!("it has no column {}", number.0)),
-            Some(column) if !is_right(column) => wrong.push(format!(
-                "column {} has {} bytes in rows of {}",
-                number.0,
-                column.len_bytes(),
-                column.width
-            )),
-            Some(_) => {}
-        }
-    }
+    check_columns(context, columns, &mut wrong);
     let embedder = &context.catalog.meta.embedder;
     let of_file = (embedder.dim, embedder.quantiser_range.to_bits());
     if (records.vectors.dim, records.vectors.range.to_bits()) != of_file {
@@ -118,43 +48,84 @@ pub(super) fn check_record(context: &Context<'_>, problems: &mut Problems) -> Re
     Ok(())
 }
 
-/// The columns of vectors of another model: number, bytes of a row, rows.
-fn columns_of(index: &MoreVectorIndex) -> Vec<(ColumnId, u32, Option<u32>)> {
-    let record = &index.record;
-    let block_bytes = vector::sign_bits::block_bytes(record.dim);
-    let blocks = vector::sign_bits::blocks(record.rows);
-    let mut columns = vec![(index.column(vector::ROWS), record.stride, Some(record.rows))];
-    match record.lists {
-        0 => columns.push((index.column(vector::CODES), block_bytes, Some(blocks))),
-        _ => {
-            let of_lists = list_columns(record).into_iter();
-            columns
-                .extend(of_lists.map(|(column, width, rows)| (index.column(column), width, rows)));
+/// Compares the columns of a segment with those that its records call for.
+fn check_columns(context: &Context<'_>, columns: &[ColumnRecord], wrong: &mut Vec<String>) {
+    let records = &context.segment.records;
+    let of_segment = context.segment.facts();
+    let mut expected: Vec<Expected> = Vec::new();
+    expected.extend(
+        COLUMNS
+            .iter()
+            .filter_map(|column| Expected::of(column, &of_segment)),
+    );
+    for index in &records.more_vectors {
+        let facts = index.facts(&of_segment);
+        let of_vectors = COLUMNS
+            .iter()
+            .filter(|column| column.group == ColumnGroup::Vectors);
+        let of_index = of_vectors.filter_map(|column| Expected::of(column, &facts));
+        expected.extend(of_index.map(|expected| Expected {
+            id: index.column(expected.id),
+            ..expected
+        }));
+    }
+    for column in columns {
+        let id = ColumnId(column.column);
+        if expected.iter().any(|expected| expected.id == id) {
+            continue;
+        }
+        match tables::vector_column_of(id) {
+            // A reader ignores columns that it does not know.
+            (BUILT_IN, id) if Column::of(id).is_none() => {}
+            (BUILT_IN, id) => wrong.push(format!("its records call for no column {}", id.0)),
+            _ => wrong.push(format!("column {} is of no column of vectors", id.0)),
         }
     }
-    if index.metric == Metric::L2 {
-        let norms = index.column(vector::NORMS);
-        columns.push((norms, vector::NORM_BYTES as u32, Some(record.rows)));
+    for expected in expected {
+        let mut columns = columns.iter();
+        match columns.find(|column| column.column == expected.id.0) {
+            None => wrong.push(format!(
+                "it has no column {} ({})",
+                expected.id.0, expected.name
+            )),
+            Some(column) if !expected.has_shape_of(column) => wrong.push(format!(
+                "column {} has {} bytes in rows of {}",
+                column.column,
+                column.len_bytes(),
+                column.width
+            )),
+            Some(_) => {}
+        }
     }
-    columns
 }
 
-/// The columns of inverted lists, with the bytes of a row and the rows that they must have.
-fn list_columns(record: &vector::VectorRecord) -> [(ColumnId, u32, Option<u32>); 3] {
-    let block_bytes = vector::lists::layout::list_block_bytes(record.dim);
-    [
-        (
-            vector::CENTROIDS,
-            vector::stride(record.dim),
-            Some(record.lists),
-        ),
-        (
-            vector::LISTS,
-            vector::lists::layout::LIST_BYTES,
-            Some(record.lists),
-        ),
-        (vector::LIST_BLOCKS, block_bytes, None),
-    ]
+/// A column that the records of a segment call for.
+struct Expected {
+    id: ColumnId,
+    name: &'static str,
+    width: u32,
+    rows: Option<u32>,
+}
+
+impl Expected {
+    /// `None` where segments with these facts have no such column.
+    fn of(column: &Column, facts: &Facts<'_>) -> Option<Expected> {
+        (column.is_in)(facts).then(|| Expected {
+            id: column.id,
+            name: column.name,
+            width: column.width_in(facts),
+            rows: column.rows.map(|rows| rows(facts)),
+        })
+    }
+
+    fn has_shape_of(&self, column: &ColumnRecord) -> bool {
+        let (width, len_bytes) = (u64::from(self.width), column.len_bytes());
+        column.width == self.width
+            && self
+                .rows
+                .is_none_or(|rows| u64::from(rows) * width == len_bytes)
+            && len_bytes.checked_rem(width).unwrap_or(0) == 0
+    }
 }
 
 /// Compares what a segment holds, what of it is deleted, and what its documents say.

@@ -5,11 +5,8 @@ use kb_types::error::{Error, Result};
 use crate::catalog::{BoundSegment, BoundVectors};
 use crate::check::deep::context::Context;
 use crate::check::problems::Problems;
-use crate::container::BoundColumn;
 use crate::index::vector::lists::check::check as check_index;
 use crate::index::vector::lists::present::PresentRows;
-use crate::index::vector::reader::Reader;
-use crate::index::vector::{CENTROIDS, CODES, LIST_BLOCKS, LISTS, ROWS};
 
 /// Reads all rows and codes of vectors of a segment; names the first that is wrong.
 ///
@@ -20,22 +17,9 @@ pub(super) fn check(
     bound: &BoundSegment<'_>,
     problems: &mut Problems,
 ) -> Result<()> {
-    let read = context.column(ROWS).and_then(|rows| {
-        let record = &context.segment.records.vectors;
-        if record.lists == 0 {
-            let codes = context.column(CODES)?;
-            let reader = Reader::new(record, rows.view(), Some(codes.view()), None)?;
-            return check_index(&PresentRows::all(reader));
-        }
-        let lists = [
-            context.column(CENTROIDS)?,
-            context.column(LISTS)?,
-            context.column(LIST_BLOCKS)?,
-        ];
-        let lists = lists.each_ref().map(BoundColumn::view);
-        let reader = Reader::new(record, rows.view(), None, Some(lists))?;
-        check_index(&PresentRows::all(reader))
-    });
+    let read = bound
+        .vectors()
+        .and_then(|reader| check_index(&PresentRows::all(reader)));
     let place = || format!("vectors of {}", context.location());
     problems.unless_damaged(place, read)?;
     for of_column in bound.all_more_vectors() {

@@ -234,7 +234,24 @@ impl std::fmt::Debug for ColumnView<'_> {
     }
 }
 
+/// The source of a column without extents.
+#[derive(Debug)]
+struct NoExtents;
+
+impl ExtentSource for NoExtents {
+    fn payload(&self, number: usize) -> Result<&[u8]> {
+        Err(out_of_range(number as u64))
+    }
+}
+
 impl<'a> ColumnView<'a> {
+    /// A column without bytes.
+    pub const EMPTY: ColumnView<'static> = ColumnView {
+        starts: &[0],
+        width: 0,
+        source: &NoExtents,
+    };
+
     /// `starts` has one number more than there are extents, ascending from 0.
     pub fn new(starts: &'a [u64], width: u32, source: &'a dyn ExtentSource) -> ColumnView<'a> {
         ColumnView {

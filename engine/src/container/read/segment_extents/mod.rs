@@ -177,6 +177,11 @@ impl SegmentExtents {
         }))
     }
 
+    /// Number of the segment.
+    pub fn segment(&self) -> SegmentId {
+        self.located.segment
+    }
+
     /// A column, read through `snapshot`; `None` when the segment has no such column.
     pub fn column<'s>(
         &'s self,
