@@ -93,28 +93,6 @@ pub enum Change {
     Preserve(IndexedDocument),
 }
 
-impl Change {
-    /// Bytes of memory that it takes.
-    pub fn memory_bytes(&self) -> usize {
-        let texts = match self {
-            Change::Read(candidate) => {
-                let skipped = candidate
-                    .skipped
-                    .as_ref()
-                    .map_or(0, |stored| stored.reason.len());
-                // The path stands in it twice, once as that on disk.
-                size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
-            }
-            Change::Remove(path, _) | Change::Forget(path) => path.len(),
-            Change::Note(path, record) => {
-                path.len() + size_of::<SkippedRecord>() + record.reason.len()
-            }
-            Change::Preserve(document) => document.path.len(),
-        };
-        size_of::<Change>() + texts
-    }
-}
-
 /// What is counted beside the changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {

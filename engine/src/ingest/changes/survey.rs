@@ -6,11 +6,12 @@
 
 use kb_types::error::Result;
 
-use crate::ingest::changes::comparison::{Change, Comparison, Sides, Tally};
+use crate::ingest::changes::comparison::{Candidate, Change, Comparison, Sides, Tally};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::ordered::{Job, Work, in_order};
 use crate::ingest::report::Skipped;
 use crate::progress::Reporter;
+use crate::store::skipped::SkippedRecord;
 
 /// Memory limit of the differences that wait to be applied, in bytes.
 // About 40,000 differences. With more, the rest is found by another pass: holding all records took
@@ -85,7 +86,7 @@ impl Survey {
                 } else if !matches!(change, Change::Preserve(_)) {
                     survey.gone += 1;
                 }
-                buffered_bytes += change.memory_bytes();
+                buffered_bytes += memory_bytes(&change);
                 match &mut survey.buffered {
                     Some(buffered) if buffered_bytes <= limit_bytes => buffered.push(change),
                     buffered => *buffered = None,
@@ -119,6 +120,24 @@ impl Survey {
             None => Changes::Rescan(Box::new(Comparison::new(sides, options, reporter)?)),
         })
     }
+}
+
+/// Bytes of memory that a difference takes.
+fn memory_bytes(change: &Change) -> usize {
+    let texts = match change {
+        Change::Read(candidate) => {
+            let skipped = candidate
+                .skipped
+                .as_ref()
+                .map_or(0, |stored| stored.reason.len());
+            // The path stands in it twice, once as that on disk.
+            size_of::<Candidate>() + 2 * candidate.file.document_path.len() + skipped
+        }
+        Change::Remove(path, _) | Change::Forget(path) => path.len(),
+        Change::Note(path, record) => path.len() + size_of::<SkippedRecord>() + record.reason.len(),
+        Change::Preserve(document) => document.path.len(),
+    };
+    size_of::<Change>() + texts
 }
 
 /// Differences on their way into the file.
