@@ -18,6 +18,8 @@ pub(crate) struct Target<'a> {
     pub(crate) file: PathBuf,
     /// Whether it was there before this command.
     pub(crate) existed: bool,
+    /// What it needs, where it is of another format than this program reads.
+    pub(crate) other_format: Option<String>,
     /// Whether it was chosen because it has the folder of the one path.
     pub(crate) is_holder: bool,
 }
@@ -58,10 +60,16 @@ impl<'a> Target<'a> {
                 return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
             }
         };
+        let existed = file.exists();
+        let other_format = match existed.then(|| Kb::open(&file)) {
+            Some(Err(Error::FormatUnsupported { needs, .. })) => Some(needs),
+            _ => None,
+        };
         Ok(Target {
             verb,
             paths,
-            existed: file.exists(),
+            existed,
+            other_format,
             file,
             is_holder,
         })
@@ -101,14 +109,22 @@ impl<'a> Target<'a> {
     pub(crate) fn explain(&self, error: Error) -> Failure {
         let file = self.file.as_path();
         let to_another = || command(self.verb, self.paths, &unused_name(file));
+        let to_this = || command("kb index", self.paths, file);
         let hint = match &error {
             Error::NotAKb { .. } if self.existed => format!("`{}`", to_another()),
             Error::FormatUnsupported { .. } if self.existed => {
-                format!(
-                    "a newer file needs a newer `kb`; `{}` makes an older one anew",
-                    to_another()
-                )
+                // An index run makes anew what it can.
+                let refused = match self.verb {
+                    "kb index" => to_another(),
+                    _ => to_this(),
+                };
+                format!("a newer file needs a newer `kb`; `{refused}` makes an older one anew")
             }
+            Error::NotReplaceable { .. } if self.other_format.is_some() => format!(
+                "`{} --rebuild` makes it anew without them; `{}` leaves it as it is",
+                to_this(),
+                to_another()
+            ),
             _ => {
                 let hint =
                     writing_hint(&error, file, Some("-o")).or_else(|| self.gone_hint(&error));
@@ -116,6 +132,20 @@ impl<'a> Target<'a> {
             }
         };
         Failure::from_engine(error, self.verb, file).with_hint(hint)
+    }
+
+    /// The same of a run that only says what would change.
+    pub(crate) fn explain_check(&self, error: Error) -> Failure {
+        match error {
+            Error::FormatUnsupported { .. } if self.existed => {
+                let command = command(self.verb, self.paths, &self.file);
+                let hint = format!(
+                    "a newer file needs a newer `kb`; `{command}` without --check makes an older one anew"
+                );
+                Failure::from_engine(error, self.verb, &self.file).with_hint(hint)
+            }
+            _ => self.explain(error),
+        }
     }
 
     /// The file is gone while the verb is at work with it.

@@ -71,28 +71,20 @@ impl Catalog {
     /// # Errors
     /// As [`Catalog::load`].
     pub fn load_after(snapshot: &Snapshot<'_>, before: Option<&Catalog>) -> Result<Catalog> {
-        let meta = Meta::read(snapshot)?;
-        // Before any segment: a program that is too old says so, and does not call the file
-        // damaged.
-        vector::check_codec(meta.embedder.codec)?;
-        // Its segments ascend strictly: none is loaded twice, or a million times.
-        let manifest = Manifest::read(snapshot)?;
-        let documents = Documents::locate(snapshot)?;
-        let parts = PartsTable::locate(snapshot)?;
-        let symbols = SymbolsTable::locate(snapshot)?;
-        let outlines = Outlines::locate(snapshot, symbols.clone())?;
-        let vector_columns = VectorColumns::read(snapshot)?;
-        for column in &vector_columns.list {
-            vector::check_codec(column.record.codec)?;
-        }
-        let mut segments = Vec::new();
-        let mut statistics = keyword::Statistics::default();
+        let mut catalog = Catalog::without_segments(snapshot)?;
+        let Catalog {
+            meta,
+            manifest,
+            vector_columns,
+            segments,
+            statistics,
+            ..
+        } = &mut catalog;
         for number in &manifest.segments {
             let id = SegmentId(*number);
             let previous = before.and_then(|before| before.segment(id).ok());
             let chunk_limit_bytes = meta.chunker.cap_bytes;
-            let segment =
-                Segment::load(snapshot, id, previous, chunk_limit_bytes, &vector_columns)?;
+            let segment = Segment::load(snapshot, id, previous, chunk_limit_bytes, vector_columns)?;
             // Readers take the codec of a segment, writers and merges that of the file; rows copied
             // under another codec would be read as other vectors without any error.
             if segment.records.vectors.codec != meta.embedder.codec {
@@ -101,7 +93,7 @@ impl Catalog {
                 )));
             }
             let more = &segment.records.more_vectors;
-            if !more.iter().all(|index| index.agrees(&vector_columns)) {
+            if !more.iter().all(|index| index.agrees(vector_columns)) {
                 return Err(Error::damaged(format!(
                     "a column of vectors of segment {number} is another one than the file says"
                 )));
@@ -114,17 +106,42 @@ impl Catalog {
                 .saturating_add(segment.live_length());
             segments.push(segment);
         }
+        Ok(catalog)
+    }
+
+    /// The records of a file with an older format that is made anew: facts, roots and documents. Its segments may be
+    /// written in a way that this program does not read, so the catalog has none.
+    ///
+    /// # Errors
+    /// As [`Catalog::load`].
+    #[cfg(feature = "ingest")]
+    pub fn load_older(snapshot: &Snapshot<'_>) -> Result<Catalog> {
+        Catalog::without_segments(snapshot)
+    }
+
+    /// All but the segments and their statistics.
+    fn without_segments(snapshot: &Snapshot<'_>) -> Result<Catalog> {
+        let meta = Meta::read(snapshot)?;
+        // Before any segment: a program that is too old says so, and does not call the file
+        // damaged.
+        vector::check_codec(meta.embedder.codec)?;
+        let symbols = SymbolsTable::locate(snapshot)?;
+        let vector_columns = VectorColumns::read(snapshot)?;
+        for column in &vector_columns.list {
+            vector::check_codec(column.record.codec)?;
+        }
         Ok(Catalog {
             effort: EffortRecord::read(snapshot)?,
             meta,
-            manifest,
-            documents,
-            outlines,
-            parts,
+            // Its segments ascend strictly: none is loaded twice, or a million times.
+            manifest: Manifest::read(snapshot)?,
+            documents: Documents::locate(snapshot)?,
+            outlines: Outlines::locate(snapshot, symbols.clone())?,
+            parts: PartsTable::locate(snapshot)?,
             symbols,
             vector_columns,
-            segments,
-            statistics,
+            segments: Vec::new(),
+            statistics: keyword::Statistics::default(),
             directory: OnceLock::new(),
             classes: OnceLock::new(),
         })

@@ -3,6 +3,7 @@
 
 mod freshness;
 mod moved_folders;
+mod older_format;
 mod secrets;
 #[cfg(unix)]
 mod selecting;

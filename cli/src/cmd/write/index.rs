@@ -61,6 +61,12 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         Err(error) => return Err(target.explain(error)),
     };
     note_similar_roots(arguments, &target, &report, output);
+    if let Some(before) = target.other_format.as_ref().filter(|_| !arguments.quiet) {
+        output.note(&format!(
+            "{} had {before} and was made anew",
+            target.file.display()
+        ));
+    }
     if let Some(before) = &report.model_before
         && !arguments.quiet
     {
@@ -189,7 +195,7 @@ fn check(
             kb.check_sources(&arguments.target.paths, options, &mut |_| stop_if(cancel))?;
         Ok((report, kb.info()?.file_bytes))
     });
-    let (report, file_bytes) = checked.map_err(|error| target.explain(error))?;
+    let (report, file_bytes) = checked.map_err(|error| target.explain_check(error))?;
     note_similar_roots(arguments, target, &report, output);
     if arguments.json.json {
         let file = target.file.display().to_string();

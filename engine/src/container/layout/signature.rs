@@ -26,6 +26,10 @@ pub const FORMAT_VERSION: (u16, u16) = (0, 10);
 /// be indexed again.
 pub const OLDEST_READABLE: (u16, u16) = FORMAT_VERSION;
 
+/// Oldest version whose roots, settings and documents have rows that this program can decode, so that an index run can
+/// make such a file anew. 0.5 is the oldest of which there were files to try it with.
+pub(crate) const OLDEST_REMADE: (u16, u16) = (0, 5);
+
 /// Incompatible feature: segments are columns in page extents.
 pub const FEATURE_PAGE_EXTENTS: u64 = 1 << 0;
 
@@ -174,12 +178,20 @@ impl Signature {
         block
     }
 
+    /// Reads the block of a file that this program reads; see [`Signature::from_block_since`].
+    pub(crate) fn from_block(block: &[u8; BLOCK_LEN]) -> Result<Option<Signature>> {
+        Signature::from_block_since(block, OLDEST_READABLE)
+    }
+
     /// Reads the block; `None` when it is all zero, and the copy in the tables decides.
     ///
     /// # Errors
     /// [`Error::Damaged`] when it is something else than a whole block; [`Error::FormatUnsupported`]
-    /// when this program cannot read such a file.
-    pub(crate) fn from_block(block: &[u8; BLOCK_LEN]) -> Result<Option<Signature>> {
+    /// when the version is older than `oldest`, or this program cannot read such a file.
+    pub(crate) fn from_block_since(
+        block: &[u8; BLOCK_LEN],
+        oldest: (u16, u16),
+    ) -> Result<Option<Signature>> {
         // A tool that does not know the block may lose it. The copy in the tables is complete, and
         // the checksum of its page covers it.
         if block.iter().all(|byte| *byte == 0) {
@@ -205,7 +217,7 @@ impl Signature {
             record_codec: u16_at(block, RECORD_CODEC_AT)?,
             text_codec: u16_at(block, TEXT_CODEC_AT)?,
         };
-        signature.check_readable().map(|()| Some(signature))
+        signature.check_readable(oldest).map(|()| Some(signature))
     }
 
     /// Whether this is the signature `row`, perhaps with features that the row has yet to get.
@@ -231,10 +243,23 @@ impl Signature {
         encode_record(HEADER_RECORD_VERSION, &self)
     }
 
-    /// Reads the authoritative copy.
+    /// Reads the authoritative copy of a file that this program reads.
     pub(crate) fn from_record(bytes: &[u8]) -> Result<Signature> {
+        Signature::from_record_since(bytes, OLDEST_READABLE)
+    }
+
+    /// Reads the authoritative copy.
+    ///
+    /// # Errors
+    /// As [`Signature::from_block_since`].
+    pub(crate) fn from_record_since(bytes: &[u8], oldest: (u16, u16)) -> Result<Signature> {
         let signature: Signature = decode_record("the header", HEADER_RECORD_VERSION, bytes)?;
-        signature.check_readable().map(|()| signature)
+        signature.check_readable(oldest).map(|()| signature)
+    }
+
+    /// Whether only an index run can make use of the file, because it has an older format.
+    pub(crate) fn is_older(&self) -> bool {
+        (self.major, self.minor) < OLDEST_READABLE
     }
 
     /// Whether `bytes` are the authoritative copy of some .kb, perhaps of one that this program cannot
@@ -247,14 +272,14 @@ impl Signature {
         })
     }
 
-    fn check_readable(&self) -> Result<()> {
+    fn check_readable(&self, oldest: (u16, u16)) -> Result<()> {
         let version = (self.major, self.minor);
         let newest = match FORMAT_VERSION {
             // While major is 0 there is no promise between minors.
             (0, minor) => (0, minor),
             (major, _) => (major, u16::MAX),
         };
-        if version < OLDEST_READABLE || version > newest {
+        if version < oldest || version > newest {
             return Err(unsupported(
                 format!("format version {}.{}", self.major, self.minor),
                 format!("{}.{}", FORMAT_VERSION.0, FORMAT_VERSION.1),

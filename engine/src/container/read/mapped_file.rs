@@ -7,7 +7,7 @@ use std::path::Path;
 use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::container::layout::signature::{BLOCK, Signature};
+use crate::container::layout::signature::{BLOCK, OLDEST_READABLE, Signature};
 use crate::container::read::map::{HasMap, Map};
 use crate::container::read::signature::read_signature;
 
@@ -51,8 +51,9 @@ impl MappedFile {
         map: Map,
         generation: u64,
         file: Option<(File, Metadata)>,
+        oldest: (u16, u16),
     ) -> Result<MappedFile> {
-        let signature = read_signature(&map)?;
+        let signature = read_signature(&map, oldest)?;
         let block = map
             .slice(BLOCK.start as u64, BLOCK.len() as u64)
             .unwrap_or(&[]);
@@ -77,16 +78,21 @@ impl MappedFile {
             });
         }
         let file = File::open(path).map_err(|source| Error::io("open", path, source))?;
-        MappedFile::of_file(file, path, generation)
+        MappedFile::of_file(file, path, generation, OLDEST_READABLE)
     }
 
-    /// `path` is for messages.
-    pub(crate) fn of_file(file: File, path: &Path, generation: u64) -> Result<MappedFile> {
+    /// `path` is for messages; a file of a version before `oldest` is refused.
+    pub(crate) fn of_file(
+        file: File,
+        path: &Path,
+        generation: u64,
+        oldest: (u16, u16),
+    ) -> Result<MappedFile> {
         let mapping = |source| Error::io("map", path, source);
         // Of the open file: another may have taken the name since.
         let metadata = file.metadata().map_err(mapping)?;
         let map = Map::of_file(&file).map_err(mapping)?;
-        MappedFile::of_map(map, generation, Some((file, metadata)))
+        MappedFile::of_map(map, generation, Some((file, metadata)), oldest)
     }
 
     /// The file mapped again if it is longer than the map; `None` when it is not, or was opened from

@@ -10,8 +10,8 @@ use crate::container::read::map::Map;
 use crate::container::read::snapshot::Snapshot;
 
 /// Returns the signature of a mapped file. Three failures are kept apart, because users act differently on each: the
-/// file is no .kb, it needs a newer program, or it is damaged.
-pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
+/// file is no .kb, it needs a newer program or is older than `oldest`, or it is damaged.
+pub(crate) fn read_signature(map: &Map, oldest: (u16, u16)) -> Result<Signature> {
     let magic = map.slice(0, REDB_MAGIC.len() as u64).unwrap_or(&[]);
     let block = map.copy(BLOCK.start as u64, BLOCK.len() as u64);
     if magic != REDB_MAGIC {
@@ -27,7 +27,7 @@ pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
         };
     }
     let block = block.ok_or_else(|| Error::damaged("the file ends inside its first page"))?;
-    let from_block = Signature::from_block(&array_at(&block, 0)?)?;
+    let from_block = Signature::from_block_since(&array_at(&block, 0)?, oldest)?;
     // Read before the signature is used: a file without a readable slot is refused at opening, not
     // at the first request.
     let slot = CommitSlot::read(map)?;
@@ -43,7 +43,7 @@ pub(crate) fn read_signature(map: &Map) -> Result<Signature> {
             let record = record.ok_or(Error::NotAKb {
                 reason: "a redb file without the header of a .kb",
             })?;
-            Signature::from_record(&record)
+            Signature::from_record_since(&record, oldest)
         }
     }
 }

@@ -401,8 +401,10 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             return Ok(note(left_out, record.as_ref()));
         }
         if self.sides.is_rebuild {
+            // Of an older format nothing can be preserved: a rebuild that is asked for takes the file.
+            let takes_file = self.reads_all && self.sides.base.is_some_and(|it| it.is_older());
             return Ok(Some(match stored {
-                Some(stored) if !is_covered => {
+                Some(stored) if !is_covered && !takes_file => {
                     let reason = "a document from elsewhere has this path";
                     self.skip(file.document_path, reason.to_owned());
                     Change::Preserve(stored)

@@ -28,6 +28,11 @@ pub struct Base<'b> {
 }
 
 impl Base<'_> {
+    /// Whether it has an older format, so that no text can be taken from it.
+    pub fn is_older(&self) -> bool {
+        self.container.signature().is_older()
+    }
+
     /// Asks the commit that counts.
     ///
     /// # Errors

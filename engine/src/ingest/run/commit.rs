@@ -76,7 +76,10 @@ impl Session {
     /// The manifest of a new file: of one that takes the place of another, whose uuid it keeps, numbers go on,
     /// so that none ever means two things.
     pub(super) fn next_manifest(&self, writer: &ContainerWriter) -> Result<Manifest> {
-        match writer.replaced()?.filter(|_| self.starts_empty) {
+        if !self.starts_empty {
+            return Ok(new_manifest());
+        }
+        match writer.replaced()? {
             Some(replaced) => {
                 let mut manifest = replaced.read(Catalog::load)?.manifest;
                 manifest.segments.clear();

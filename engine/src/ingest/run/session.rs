@@ -1,6 +1,7 @@
 //! One .kb that is being changed: its path, its lock, and the changes that wait for a commit.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,7 +19,7 @@ use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::vector_index::lists::ListLimits;
-use crate::store::meta::Meta;
+use crate::store::meta::{Meta, RootRecord};
 
 /// Most attempts to get the lock between other writers.
 // Each attempt fails only if the file came or went between two system calls; ten times in a row is
@@ -119,6 +120,8 @@ impl Session {
                 }
                 _ => {}
             },
+            // An index run makes it anew; every other change is refused when it locks the file.
+            Err(Error::FormatUnsupported { .. }) if is_older(&path) => {}
             Err(error) => return Err(error),
         }
         let model = embed::built_in();
@@ -159,6 +162,9 @@ impl Session {
     pub(crate) fn create(path: &Path) -> Result<Session> {
         let mut session = Session::open_or_create(path)?;
         session.starts_empty = path.exists();
+        if session.starts_empty {
+            Container::open(path)?;
+        }
         Ok(session)
     }
 
@@ -168,17 +174,7 @@ impl Session {
     /// As [`Container::open`].
     pub(crate) fn sources_at_hand(&self) -> Result<Vec<PathBuf>> {
         let roots = Container::open(&self.path)?.read(Meta::read)?.roots;
-        let sources = roots.iter().flat_map(|root| {
-            let folder = PathBuf::from(&root.source);
-            if root.files.is_empty() {
-                vec![folder]
-            } else {
-                root.files.iter().map(|name| folder.join(name)).collect()
-            }
-        });
-        Ok(sources
-            .filter(|path| path.is_absolute() && path.exists())
-            .collect())
+        Ok(paths_at_hand(&roots))
     }
 
     /// Where files are read from now on.
@@ -291,6 +287,27 @@ impl Session {
             lock_timeout: self.lock_timeout,
         }
     }
+}
+
+/// Folders and named files of roots that are there now.
+pub(super) fn paths_at_hand(roots: &[RootRecord]) -> Vec<PathBuf> {
+    let sources = roots.iter().flat_map(|root| {
+        let folder = PathBuf::from(&root.source);
+        if root.files.is_empty() {
+            vec![folder]
+        } else {
+            root.files.iter().map(|name| folder.join(name)).collect()
+        }
+    });
+    sources
+        .filter(|path| path.is_absolute() && path.exists())
+        .collect()
+}
+
+/// Whether the .kb at `path` has an older format, of which an index run can make it anew.
+pub(super) fn is_older(path: &Path) -> bool {
+    let opened = File::open(path).map(|file| Container::of_remade(&file, path));
+    matches!(opened, Ok(Ok(container)) if container.signature().is_older())
 }
 
 #[cfg(test)]

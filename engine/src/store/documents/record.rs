@@ -12,8 +12,12 @@ use crate::container::codec::{decode_record, encode_record};
 // A reader refuses another version. Fields can be appended within one (see `codec`).
 const DOCUMENT_VERSION: u8 = 2;
 
-/// What table `docs` says of a document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Version of the records of files before 0.10, which have every field. An index run reads them when it makes such a
+/// file anew.
+const WHOLE_VERSION: u8 = 1;
+
+/// What table `docs` says of a document. The order of the fields is that of [`WHOLE_VERSION`].
+#[derive(Debug, Clone, PartialEq, Eq, SchemaRead, SchemaWrite)]
 pub struct DocumentRecord {
     /// Path inside the .kb.
     pub path: String,
@@ -173,6 +177,9 @@ pub(super) fn encode(record: &DocumentRecord) -> Result<Vec<u8>> {
 /// # Errors
 /// [`Error::Damaged`]; [`Error::FormatUnsupported`] for another version.
 pub(super) fn decode(row: &[u8]) -> Result<DocumentRecord> {
+    if row.first() == Some(&WHOLE_VERSION) {
+        return decode_record("a document", WHOLE_VERSION, row);
+    }
     let stored: StoredDocument<'_> = decode_record("a document", DOCUMENT_VERSION, row)?;
     let text_bytes = match stored.text_bytes {
         Some(text_bytes) => text_bytes,
@@ -252,7 +259,9 @@ mod tests {
     proptest! {
         #[test]
         fn records_come_back_as_they_were_written(record in records()) {
-            prop_assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
+            prop_assert_eq!(&decode(&encode(&record).unwrap()).unwrap(), &record);
+            let whole = encode_record(WHOLE_VERSION, &record).unwrap();
+            prop_assert_eq!(decode(&whole).unwrap(), record);
         }
 
         #[test]
@@ -302,10 +311,8 @@ mod tests {
         assert_eq!(decode(&row).unwrap_err().code(), "DAMAGED");
         record.size_bytes = 9 + (1 << 32);
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
-        for version in [DOCUMENT_VERSION - 1, DOCUMENT_VERSION + 1] {
-            row[0] = version;
-            assert_eq!(decode(&row).unwrap_err().code(), "FORMAT_UNSUPPORTED");
-        }
+        row[0] = DOCUMENT_VERSION + 1;
+        assert_eq!(decode(&row).unwrap_err().code(), "FORMAT_UNSUPPORTED");
     }
 
     fn record() -> DocumentRecord {

@@ -10,7 +10,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use kb_types::error::{Error, Result};
 
 use crate::container::layout::commit_slot::CommitSlot;
-use crate::container::layout::signature::Signature;
+#[cfg(feature = "ingest")]
+use crate::container::layout::signature::OLDEST_REMADE;
+use crate::container::layout::signature::{OLDEST_READABLE, Signature};
 #[cfg(feature = "ingest")]
 use crate::container::layout::writer_record::WriterInfo;
 #[cfg(feature = "ingest")]
@@ -58,9 +60,24 @@ impl Container {
 
     /// Opens an open file, whatever becomes of its name. `path` is the name it was opened by.
     pub(crate) fn of_file(file: &File, path: &Path) -> Result<Container> {
+        Container::of_file_since(file, path, OLDEST_READABLE)
+    }
+
+    /// The same of a file that an index run makes anew. It may have an older format: then only the rows that
+    /// [`crate::catalog::Catalog::load_older`] reads can be decoded, and no column.
+    ///
+    /// # Errors
+    /// As [`Container::open`].
+    #[cfg(feature = "ingest")]
+    pub(crate) fn of_remade(file: &File, path: &Path) -> Result<Container> {
+        Container::of_file_since(file, path, OLDEST_REMADE)
+    }
+
+    fn of_file_since(file: &File, path: &Path, oldest: (u16, u16)) -> Result<Container> {
         let opening = |source| Error::io("open", path, source);
         let path = std::path::absolute(path).map_err(opening)?;
-        let opened = MappedFile::of_file(file.try_clone().map_err(opening)?, &path, 0)?;
+        let file = file.try_clone().map_err(opening)?;
+        let opened = MappedFile::of_file(file, &path, 0, oldest)?;
         Ok(Container::new(Some(path), false, opened))
     }
 
@@ -77,7 +94,7 @@ impl Container {
     /// # Errors
     /// As [`Container::open`], without those of the file system.
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Container> {
-        let opened = MappedFile::of_map(Map::Bytes(bytes.into()), 0, None)?;
+        let opened = MappedFile::of_map(Map::Bytes(bytes.into()), 0, None, OLDEST_READABLE)?;
         Ok(Container::new(None, false, opened))
     }
 

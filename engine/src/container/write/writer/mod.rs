@@ -68,7 +68,7 @@ impl ContainerWriter {
         let storage =
             FileStorage::of_new_file(temporary.file(), guard.clone()).map_err(creating)?;
         let database = guard.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
-        let signature = match temporary.replaced().and_then(Result::ok) {
+        let signature = match temporary.remade().and_then(Result::ok) {
             // The uuid names the content's history: clients that know a file keep knowing it after
             // a rebuild.
             Some(replaced) => {
@@ -184,6 +184,17 @@ impl ContainerWriter {
     pub fn replaced(&self) -> Result<Option<Container>> {
         match &self.state.target {
             Some(Target::New(temporary)) => temporary.replaced().transpose(),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same, also where it has an older format: see [`Container::is_older`].
+    ///
+    /// # Errors
+    /// As [`Container::open`].
+    pub fn remade(&self) -> Result<Option<Container>> {
+        match &self.state.target {
+            Some(Target::New(temporary)) => temporary.remade().transpose(),
             _ => Ok(None),
         }
     }

@@ -1,9 +1,10 @@
 //! Index runs.
 //!
 //! [`update`] changes a file in place and sends what cannot be changed so to [`rebuild`]; both apply
-//! what [`plan`] found, and [`recorder`] counts. [`compare`] stops after the plan.
+//! what [`plan`] found, and [`recorder`] counts. [`older`] protects what a file of an older format would lose. [`compare`] stops after the plan.
 
 mod compare;
+mod older;
 mod plan;
 mod rebuild;
 mod recorder;

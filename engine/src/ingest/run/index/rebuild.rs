@@ -22,6 +22,7 @@ use crate::ingest::report::Report;
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::roots::table::Resolved;
+use crate::ingest::run::index::older;
 use crate::ingest::run::index::plan::{
     forget_secret_names, input, preparation, put_skipped, resolve_roots, select, settings_after,
     touched_roots, unreadable, with_settings,
@@ -53,10 +54,17 @@ impl Session {
         // Locks the file that will be replaced, so what is read of it below is what is replaced.
         let mut writer = ContainerWriter::create(&self.path, &self.identity())?;
         writer.set_cancel(Some(Arc::clone(reporter.stop_flag())));
-        let before = match writer.replaced()?.filter(|_| !self.starts_empty) {
+        let before = match writer.remade()?.filter(|_| !self.starts_empty) {
             Some(existing) => {
-                let (identity, catalog) = existing
-                    .read(|snapshot| Ok((snapshot.identity(), Catalog::load(snapshot)?)))?;
+                let is_older = existing.signature().is_older();
+                let (identity, catalog) = existing.read(|snapshot| {
+                    let catalog = if is_older {
+                        Catalog::load_older(snapshot)
+                    } else {
+                        Catalog::load(snapshot)
+                    };
+                    Ok((snapshot.identity(), catalog?))
+                })?;
                 Some((existing, identity, catalog))
             }
             None => None,
@@ -68,6 +76,12 @@ impl Session {
             },
             catalog,
         });
+        let paths = match &before {
+            Some(before) if before.base.is_older() => {
+                &older::paths(&before.catalog.meta.roots, paths)
+            }
+            _ => paths,
+        };
         let (report, is_whole) =
             self.fill(&mut writer, before, paths, options, reporter, limit_bytes)?;
         if is_whole {
@@ -134,6 +148,10 @@ impl Session {
         };
         let survey = Survey::new(sides, options, limit_bytes, reporter)?;
         survey.tally.refuse_unread()?;
+        if before.as_ref().is_some_and(|before| before.base.is_older()) {
+            let changes = survey.clone().into_changes(sides, options, reporter)?;
+            older::check_losses(&self.path, changes, &lost_columns, options)?;
+        }
         manifest.next_root = manifest.next_root.max(resolved.next_root);
         meta.roots = touched_roots(&resolved, now);
         let options = &IndexOptions {
@@ -156,6 +174,9 @@ impl Session {
                     let Some(before) = &before else {
                         return Err(Error::WriterFailed);
                     };
+                    if before.base.is_older() {
+                        return Ok(Some(Input::Remove(document.path, document.id)));
+                    }
                     let preserved = before.read(|snapshot, catalog| {
                         preserved::document(snapshot, catalog, document.id)
                     })?;

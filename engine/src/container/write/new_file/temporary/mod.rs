@@ -130,8 +130,13 @@ impl Temporary {
     /// The .kb that it will replace, as it was locked; `None` when there is none, or an empty file.
     pub(crate) fn replaced(&self) -> Option<Result<Container>> {
         let (file, _) = self.replaced.as_ref()?;
-        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        (!is_empty).then(|| Container::of_file(file, &self.target))
+        (!is_empty(file)).then(|| Container::of_file(file, &self.target))
+    }
+
+    /// The same, of an older format too: see [`Container::of_remade`].
+    pub(crate) fn remade(&self) -> Option<Result<Container>> {
+        let (file, _) = self.replaced.as_ref()?;
+        (!is_empty(file)).then(|| Container::of_remade(file, &self.target))
     }
 
     /// The file will give nobody access who has none to `source`.
@@ -194,6 +199,10 @@ impl Drop for Temporary {
             let _ = disk::remove(&self.path);
         }
     }
+}
+
+fn is_empty(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.len() == 0)
 }
 
 /// Where a file made at `target` will be: at the end of links, also when nothing is there yet.

@@ -18,7 +18,7 @@ use crate::ingest::run::index::plan::{
 };
 use crate::ingest::run::index::recorder::RunRecorder;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
-use crate::ingest::run::session::{LockedFile, Session};
+use crate::ingest::run::session::{LockedFile, Session, is_older};
 use crate::ingest::run::vector_index::due::is_due;
 use crate::ingest::run::vector_index::recall::record_recall;
 use crate::ingest::segment::batch::Batch;
@@ -71,6 +71,9 @@ impl Session {
             },
             Err(Error::PathNotFound { .. }) => {
                 self.check_creates()?;
+                self.rebuild(paths, options, reporter, limit_bytes)
+            }
+            Err(Error::FormatUnsupported { .. }) if is_older(&self.path) => {
                 self.rebuild(paths, options, reporter, limit_bytes)
             }
             Err(error) => Err(error),
