@@ -44,14 +44,17 @@ pub(crate) fn golden_vector(row: u64) -> Vec<f32> {
     (0..24).map(|dim| angle(dim).sin()).collect()
 }
 
-/// `expected.json`: an object for each golden file, under its path.
+/// `expected.json`: the answers that all golden files give, with the facts of each file under its path.
 fn expected() -> Vec<(PathBuf, Value)> {
     let text = std::fs::read_to_string(golden_folder().join("expected.json")).expect("expected");
-    let all: Value = serde_json::from_str(&text).expect("JSON");
-    let files = all.as_object().expect("an object");
+    let mut all: Value = serde_json::from_str(&text).expect("JSON");
+    let files = all["info"].take();
+    let files = files.as_object().expect("an object").iter();
     files
-        .iter()
-        .map(|(file, answers)| (golden_folder().join(file), answers.clone()))
+        .map(|(file, info)| {
+            all["info"] = info.clone();
+            (golden_folder().join(file), all.clone())
+        })
         .collect()
 }
 
