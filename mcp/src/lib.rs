@@ -7,8 +7,6 @@
 //! access tokens of HTTP clients, `hosts` the configuration of programs that start a server.
 #![deny(missing_docs)]
 
-#[cfg(feature = "conformance")]
-mod conformance;
 mod content;
 mod definitions;
 #[cfg(feature = "testing")]

@@ -213,7 +213,6 @@ fn an_upward_or_sideways_use_in_the_server_is_found() {
         ("tools/search.rs", "use tokio::sync::watch;"),
         ("content/mod.rs", "use crate::tools::call;"),
         ("tokens/store.rs", "use hyper::Request;"),
-        ("conformance/mod.rs", "use crate::tools::call;"),
         ("other/mod.rs", ""),
     ] {
         assert_eq!(

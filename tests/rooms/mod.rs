@@ -150,7 +150,7 @@ const EXTRACT: [Room; 6] = [
 ];
 
 /// `mcp/src`, lowest level first.
-const SERVER: [Room; 12] = [
+const SERVER: [Room; 11] = [
     room("options", &["options"], &[]),
     room("faults", &["faults"], &[]),
     room("hosts", &["hosts"], &["options"]),
@@ -182,10 +182,8 @@ const SERVER: [Room; 12] = [
             "tools",
             "content",
             "tokens",
-            "conformance",
         ],
     ),
-    room("conformance", &["conformance"], &["response"]),
 ];
 
 /// `json/src`, lowest level first. It takes what the engine makes public: it depends on nothing else.
@@ -284,15 +282,15 @@ const CONFINED: [Confined; 17] = [
     },
     Confined {
         name: "tokio",
-        files: &["mcp/src/transport/", "mcp/src/conformance/"],
+        files: &["mcp/src/transport/"],
     },
     Confined {
         name: "tokio_util",
-        files: &["mcp/src/transport/", "mcp/src/conformance/"],
+        files: &["mcp/src/transport/"],
     },
     Confined {
         name: "rmcp",
-        files: &["mcp/src/transport/", "mcp/src/conformance/"],
+        files: &["mcp/src/transport/"],
     },
     Confined {
         name: "hyper",

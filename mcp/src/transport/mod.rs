@@ -12,6 +12,11 @@
 mod bridge;
 mod client_info;
 mod commit_watcher;
+// Tools and prompts that the suite expects by name. They are tests, which this feature compiles in; no build that is
+// shipped has it.
+#[cfg(feature = "conformance")]
+#[path = "../../tests/conformance/mod.rs"]
+mod conformance;
 mod executor;
 mod http;
 mod in_flight;

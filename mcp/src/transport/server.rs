@@ -51,7 +51,7 @@ impl Server {
             .filter_map(|definition| serde_json::from_value(Value::Object(definition)).ok())
             .collect();
         #[cfg(feature = "conformance")]
-        tools.extend(crate::conformance::definitions());
+        tools.extend(super::conformance::definitions());
         tools.sort_by(|one, other| one.name.cmp(&other.name));
         let capabilities = ServerCapabilities::builder()
             .enable_tools()

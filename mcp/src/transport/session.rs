@@ -9,6 +9,8 @@ use rmcp::model::*;
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+#[cfg(feature = "conformance")]
+use super::conformance;
 use super::executor::{JobKind, ProgressListener};
 use super::quota::Owner;
 use super::request_guard::RequestGuard;
@@ -18,8 +20,6 @@ use super::results::{
 };
 use super::server::Server;
 use super::subscriptions::{self, Subscriptions};
-#[cfg(feature = "conformance")]
-use crate::conformance;
 use crate::content::{self, ContentError};
 use crate::limits::ADDRESS_LIMIT_BYTES;
 use crate::response::{Object, short};

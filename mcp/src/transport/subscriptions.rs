@@ -48,7 +48,7 @@ pub(super) fn accepted(server: &Server, requested: &SubscriptionFilter) -> Subsc
 /// Whether a URI names a resource of an open file, which need not exist.
 fn is_served(server: &Server, uri: &str) -> bool {
     #[cfg(feature = "conformance")]
-    if crate::conformance::is_address(uri) {
+    if super::conformance::is_address(uri) {
         return true;
     }
     let indexes = server.indexes.list();
