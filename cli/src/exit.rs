@@ -1,15 +1,15 @@
-//! The ways a command ends.
+//! Exit statuses.
 
-/// How a command ended; its number is the status of the process.
+/// How a command ended; the number is the exit status of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Something was found, or the work is done.
+    /// Something was found, or the command is done.
     Found = 0,
-    /// The question was fine, nothing answers it; or the file is not what its folders hold now.
+    /// Nothing was found, or the file differs from its folders.
     Nothing = 1,
-    /// Something went wrong and was reported.
+    /// An error was reported.
     Error = 2,
-    /// Ctrl-C stopped it: what shells say of a process that the signal ended.
+    /// Ctrl-C stopped the command; shells use this status for a process that SIGINT ended.
     Interrupted = 130,
 }

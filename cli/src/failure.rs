@@ -1,4 +1,4 @@
-//! What went wrong, in words for people and with the command that would go right.
+//! The ways a command fails: a code for programs, a message for people, and a hint with the command that would work.
 
 use std::io;
 use std::path::Path;
@@ -12,15 +12,15 @@ const USAGE: &str = "USAGE";
 /// Why a command ends early.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever reads our output has closed it; no error.
+    /// The reader of the output has closed it; not an error.
     OutputClosed,
-    /// Everything was said already.
+    /// The message was already printed.
     Told,
-    /// Something to tell.
+    /// A message is to be printed.
     Reported(Box<FailureReport>),
 }
 
-/// What is told of a failure.
+/// The message about a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FailureReport {
     /// Stable name of the kind of failure.
@@ -32,12 +32,12 @@ pub(crate) struct FailureReport {
 }
 
 impl Failure {
-    /// A mistake in the command line.
+    /// Returns a failure for a mistake in the command line.
     pub(crate) fn usage(message: impl Into<String>, hint: Option<String>) -> Failure {
         Failure::new(USAGE, message, hint)
     }
 
-    /// What clap says of a command line, in one line; its own tips and usage lines become the hint.
+    /// Turns an error of clap into one line; its tips and usage lines become the hint.
     pub(crate) fn from_usage(error: &clap::Error, arguments: &[String]) -> Failure {
         let text = error.render().to_string();
         let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
@@ -49,8 +49,8 @@ impl Failure {
         Failure::usage(message.join(" "), hint)
     }
 
-    /// An error of the engine about the .kb at `file`. `verb` is the command as far as its file,
-    /// for the corrected command: `kb get`.
+    /// Turns an error of the engine about the .kb at `file` into a failure. `verb` is the command up to its file, such as
+    /// `kb get`; the corrected command in the hint begins with it.
     pub(crate) fn from_engine(error: Error, verb: &str, file: &Path) -> Failure {
         let hint = advice(
             &error,
@@ -60,7 +60,7 @@ impl Failure {
             },
         );
         let message = match &error {
-            // These speak of "the .kb"; which one it is stands only here.
+            // Their texts say "the .kb" without its name, which is known only here.
             Error::NotAKb { .. }
             | Error::FormatUnsupported { .. }
             | Error::Damaged { .. }
@@ -72,7 +72,7 @@ impl Failure {
         Failure::new(error.code(), message, hint)
     }
 
-    /// With that hint after the one that it has.
+    /// Adds a hint after the existing one.
     pub(crate) fn and_hint(mut self, hint: Option<String>) -> Failure {
         if let Failure::Reported(report) = &mut self {
             report.hint = match (report.hint.take(), hint) {
@@ -83,7 +83,7 @@ impl Failure {
         self
     }
 
-    /// With that hint instead of the one that it has.
+    /// Replaces the hint.
     pub(crate) fn with_hint(mut self, hint: String) -> Failure {
         if let Failure::Reported(report) = &mut self {
             report.hint = Some(hint);
@@ -91,15 +91,15 @@ impl Failure {
         self
     }
 
-    /// The answer could not be written.
+    /// Turns an error of writing the output into a failure.
     pub(crate) fn from_output(error: &io::Error) -> Failure {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Failure::OutputClosed,
-            _ => Failure::new("IO", format!("cannot write the answer: {error}"), None),
+            _ => Failure::new("IO", format!("cannot write the output: {error}"), None),
         }
     }
 
-    /// A system error of this command's own making.
+    /// Turns a system error of this command itself, not of the engine, into a failure.
     pub(crate) fn io(action: &str, error: &io::Error) -> Failure {
         Failure::new("IO", format!("cannot {action}: {error}"), None)
     }
@@ -117,7 +117,7 @@ impl Failure {
     }
 }
 
-/// The tip of clap if it has one, else its usage line, so that every hint of `kb` looks the same.
+/// Returns the tip of clap if it has one, else its usage line, so that every hint of `kb` looks the same.
 fn clap_hint(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lines: Vec<&str> = lines.collect();
@@ -132,7 +132,7 @@ fn clap_hint(text: &str) -> String {
     }
 }
 
-/// Of `-abc` clap offers to pass `-a` as a value; all of the word was meant.
+/// Corrects a tip about `-abc`: clap offers to pass `-a` as a value, but the user meant the whole word.
 fn whole_word(hint: String, arguments: &[String]) -> String {
     let parts = hint.split_once("use '-- -");
     let letter = parts.and_then(|(_, rest)| rest.strip_suffix('\''));

@@ -1,24 +1,24 @@
-//! For tests of the workspace: see `kb_mcp::faults`. Only with the feature `testing`.
+//! Fault injection for tests, with the feature `testing` only; see also `kb_mcp::faults`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use kb_engine::WorkerOptions;
 
-/// `KB_FAULT_CEILING`: the folder above which no .kb file is looked for, so that files that lie
-/// around on the machine of a test do not answer.
+/// Returns `KB_FAULT_CEILING`: no .kb file is searched above this folder, so that other files on the machine of a test are
+/// not found.
 pub(crate) fn ceiling() -> Option<PathBuf> {
     std::env::var_os("KB_FAULT_CEILING").map(PathBuf::from)
 }
 
-/// `KB_FAULT_SOURCES_MS`: how long changes of sources are looked for after an answer.
+/// Returns `KB_FAULT_SOURCES_MS`: the time limit of the check for changed sources after a result.
 pub(crate) fn sources_limit() -> Option<Duration> {
     let ms = std::env::var("KB_FAULT_SOURCES_MS").ok()?.parse().ok()?;
     Some(Duration::from_millis(ms))
 }
 
-/// `KB_FAULT_WORKER`: the executable of extraction workers; `KB_FAULT_WORKER_MS` and `KB_FAULT_WORKER_CPU_MS`: their
-/// limits of time.
+/// Returns worker options. `KB_FAULT_WORKER` sets the executable, `KB_FAULT_WORKER_MS` and `KB_FAULT_WORKER_CPU_MS` the
+/// time limits.
 pub(crate) fn worker() -> Option<WorkerOptions> {
     let limit = |variable| {
         let ms = std::env::var(variable).ok()?.parse().ok()?;

@@ -1,30 +1,30 @@
-//! How this program is started again: by itself, or by another program that it is a library of.
+//! How to start this program again, as a worker or a server: it may be an executable, or a library in another program.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use kb_engine::WorkerOptions;
 
-/// The name of the command in all texts of this crate.
+/// The name of the command in the texts of this crate.
 const NAME: &str = "kb";
 
-/// How this program is started again.
+/// How to start this program again.
 #[derive(Debug, Clone)]
 pub struct Launcher {
-    /// The name of the command, as users type it: hints and help say it in place of `kb`.
+    /// The name of the command as users type it; hints and help use it instead of `kb`.
     pub name: &'static str,
-    /// The first words of its command line, the program as an absolute path or a name that any search path has.
-    /// None: the executable of this process.
+    /// The first words of its command line. The program is an absolute path, or a name in the search path. `None`: the
+    /// executable of this process.
     pub command: Option<Vec<String>>,
-    /// Which processes read documents of untrusted formats; none: such documents are left out with a reason.
+    /// The worker processes that read document formats with risky parsers. `None`: such documents are skipped.
     pub worker: Option<WorkerOptions>,
 }
 
-/// Of this process. There is one command line in a process.
+/// The launcher of this process.
 static LAUNCHER: OnceLock<Launcher> = OnceLock::new();
 
 impl Launcher {
-    /// The executable of this process, also as its worker.
+    /// Returns the launcher that starts the executable of this process, also as its worker.
     pub fn this_executable() -> Launcher {
         #[cfg(feature = "testing")]
         let worker = crate::faults::worker();
@@ -37,19 +37,19 @@ impl Launcher {
         }
     }
 
-    /// Makes it that of this process. The first one stays.
+    /// Sets the launcher of this process. Later calls have no effect.
     pub(crate) fn install(self) {
         let _ = LAUNCHER.set(self);
     }
 }
 
-/// The first words of a command line that starts this program again; none: its executable.
+/// Returns the first words of a command line that starts this program again; `None`: its executable.
 pub(crate) fn command() -> Option<&'static [String]> {
     LAUNCHER.get()?.command.as_deref()
 }
 
-/// Help or a hint of ours with the name of this command: `kb search` becomes `kbfile search`. Names of files, as
-/// `notes.kb search`, stay.
+/// Replaces `kb` in help and hints by the name of this command: `kb search` becomes `kbfile search`. File names such as
+/// `notes.kb` stay.
 pub(crate) fn with_name(text: &str) -> Cow<'_, str> {
     let name = LAUNCHER.get().map_or(NAME, |launcher| launcher.name);
     renamed(text, name)
@@ -64,7 +64,7 @@ fn renamed<'t>(text: &'t str, name: &str) -> Cow<'t, str> {
     while let Some(at) = rest.find("kb ") {
         let (before, after) = rest.split_at(at);
         let after = after.get(NAME.len()..).unwrap_or_default();
-        // What stands before the command: nothing, a blank, a quote or a bracket.
+        // A command comes after nothing, white space, a quote or a bracket.
         let is_command = match before
             .chars()
             .next_back()

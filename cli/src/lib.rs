@@ -1,8 +1,8 @@
-//! The `kb` command as a library, so that other fronts can ship the same command.
+//! The `kb` command as a library, so that the Python package can ship the same command.
 //!
-//! This crate translates: words of the command line become calls of the engine, answers become
-//! lines. It decides nothing about documents or ranking. `cmd` has one file per verb, `args` every
-//! flag, `output` is the only place that prints.
+//! This crate translates a command line into calls of the engine, and results into lines. It decides nothing about
+//! documents or ranking. `cmd` has one file per verb, `args` defines every flag, and `output` is the only module that
+//! prints.
 
 mod args;
 mod cmd;
@@ -35,8 +35,8 @@ use crate::output::Output;
 
 pub use crate::launcher::Launcher;
 
-/// Runs one command line, program name first, and gives the status to end the process with:
-/// 0 found or done, 1 nothing found, out of date or different, 2 error, 130 interrupted.
+/// Runs one command line, program name first, and returns the exit status: 0 found or done, 1 nothing found, out of date
+/// or different, 2 error, 130 interrupted.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if is_worker(&arguments) {
@@ -45,10 +45,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(run_as(&arguments, Launcher::this_executable()))
 }
 
-/// As [`run`], for a program that has this command as a library: `launcher` starts it again. Gives the number of the
-/// status.
+/// As [`run`], for a program that has this command as a library. `launcher` says how to start that program again. Returns
+/// the exit status as a number.
 pub fn run_as(arguments: &[OsString], launcher: Launcher) -> u8 {
-    // Has documents of untrusted formats read in processes of their own.
+    // Worker processes read the document formats with risky parsers.
     if let Some(options) = launcher.worker.clone() {
         Extraction::Worker(options).install_default();
     }
@@ -68,11 +68,11 @@ fn run_to_end(arguments: &[OsString]) -> Exit {
     });
     match result {
         Ok(exit) => exit,
-        // The reader has seen enough (`kb search ... | head`): nothing went wrong.
+        // The reader closed the pipe (`kb search ... | head`): not an error.
         Err(Failure::OutputClosed) => Exit::Found,
         Err(Failure::Told) => Exit::Error,
         Err(Failure::Reported(report)) => {
-            // What was found before the error is worth having; its own failure changes nothing.
+            // Results before the error are printed. A failure to print them is ignored, because the error comes anyway.
             let _ = output.flush();
             output.failure(&report);
             if report.code == Error::Cancelled.code() {
@@ -84,20 +84,20 @@ fn run_to_end(arguments: &[OsString]) -> Exit {
     }
 }
 
-/// Whether this process was started by another `kb` to extract documents. No verb of the command line: it is asked
-/// before anything else, because each start counts.
+/// Whether another `kb` started this process as an extraction worker. This is checked before the command line is parsed,
+/// so that workers start fast.
 fn is_worker(arguments: &[OsString]) -> bool {
     let is_asked = matches!(arguments, [_, argument] if argument == WORKER_ARGUMENT);
-    // Somebody who types it learns that there is no such verb.
+    // In a terminal, the argument is an unknown verb.
     is_asked && !std::io::stdin().is_terminal()
 }
 
-/// The command with all its verbs and flags, for documentation.
+/// Returns the command with all its verbs and flags, for documentation.
 pub fn command() -> clap::Command {
     args::command()
 }
 
-/// `None`: help or the version was asked for and printed.
+/// Parses the command line. `None`: help or the version was requested and printed.
 fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments>, Failure> {
     let command = command();
     let arguments = &args::separate(&command, arguments);
@@ -136,7 +136,7 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
             Ok(None)
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            // Text of ours alone: nothing was given.
+            // The text has no user input, because there were no arguments.
             for line in error.render().to_string().lines() {
                 output.note(&with_name(line));
             }
@@ -146,8 +146,8 @@ fn parse(arguments: &[OsString], output: &mut Output) -> Result<Option<Arguments
     }
 }
 
-/// What clap says of a mistake. It repeats arguments and drops escape sequences in them instead of
-/// showing them, so the same mistake is made again with arguments that are safe to print.
+/// Returns the message of clap about a mistake. clap drops escape sequences in the arguments that it repeats. So the
+/// command line is parsed again with escaped arguments, which are safe to print.
 fn usage_failure(error: clap::Error, arguments: &[OsString]) -> Failure {
     let shown = arguments.iter().map(|word| {
         let word = word.to_string_lossy();
@@ -198,7 +198,7 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Bench(verb) => cmd::read::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),
         Verb::Man(verb) => cmd::man::run(&verb, output),
-        // Its command line was read as another one.
+        // `parse` has replaced it by `VERB --help`.
         Verb::Help(_) => Ok(Exit::Found),
     }
 }

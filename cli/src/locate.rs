@@ -1,4 +1,4 @@
-//! Which .kb file a command is about when its name is not given.
+//! Finds the .kb file of a command that does not name one.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use kb_engine::{Kb, RootInfo};
 use crate::failure::Failure;
 use crate::output::format::shell_word;
 
-/// The .kb file for this process: `given`, else `KB_FILE`, else found from the current folder.
+/// Returns the .kb file for this process: `given`, else `KB_FILE`, else one in the current folder or above it.
 pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     let folder =
         std::env::current_dir().map_err(|error| Failure::io("find the current folder", &error))?;
@@ -25,7 +25,7 @@ pub(crate) fn locate(given: Option<&Path>) -> Result<PathBuf, Failure> {
     )
 }
 
-/// A .kb file that was given to a command which takes it as an argument: `command` is that command.
+/// Checks a .kb file that was given as an argument of `command`: a folder is an error.
 pub(crate) fn locate_argument(file: &Path, command: &str) -> Result<PathBuf, Failure> {
     refuse_folder(file, Path::new(""), "", command)
 }
@@ -68,14 +68,17 @@ fn locate_from(
     let looked: Vec<String> = folders().map(|above| above.display().to_string()).collect();
     Err(Failure::usage(
         format!(
-            "no .kb file: KB_FILE is not set, and there is none in {}",
+            "no .kb file found: KB_FILE is not set, and there is none in {}",
             looked.join(", ")
         ),
-        Some("`kb index .` makes one from this folder; -f FILE.kb names one elsewhere".to_owned()),
+        Some(
+            "`kb index .` creates one from this folder; -f FILE.kb selects one elsewhere"
+                .to_owned(),
+        ),
     ))
 }
 
-/// What several files in a folder are to the current one.
+/// One of several .kb files in a folder.
 struct Candidate<'n> {
     name: &'n OsString,
     roots: Vec<RootInfo>,
@@ -83,13 +86,13 @@ struct Candidate<'n> {
 }
 
 impl Candidate<'_> {
-    /// Whether it knows where its folders are: a sealed file has only their names.
+    /// Whether the file stores where its folders are; a sealed file stores only their names.
     fn has_places(&self) -> bool {
         let mut roots = self.roots.iter();
         roots.any(|root| Path::new(&root.source).is_absolute())
     }
 
-    /// Whether the current folder, without links, lies in one of its folders.
+    /// Whether the current folder, with links resolved, is in one of its folders.
     fn holds(&self, here: &Path) -> bool {
         let mut roots = self.roots.iter();
         roots.any(|root| {
@@ -106,7 +109,7 @@ impl Candidate<'_> {
         })
     }
 
-    /// Whether its folders have the names of those of another file, from which it was sealed.
+    /// Whether its folders have the same names as those of another file: it may have been sealed from that file.
     fn is_copy_of(&self, other: &Candidate<'_>) -> bool {
         let name = |root: &RootInfo| {
             let source = Path::new(&root.source);
@@ -206,14 +209,13 @@ fn several(above: &Path, folder: &Path, names: &[OsString], first: &OsString) ->
             list.join(", ")
         ),
         Some(format!(
-            "name one, or set KB_FILE: `-f {}`",
+            "choose one with `-f {}`, or set KB_FILE",
             shell_word(&example)
         )),
     )
 }
 
-/// A folder given as the file is a common slip; what it holds makes the better advice.
-/// `command` is what the hint puts before the file.
+/// Returns the file, or an error if it is a folder. The hint offers a .kb file in this folder, after `command`.
 fn refuse_folder(
     file: &Path,
     folder: &Path,
@@ -225,7 +227,7 @@ fn refuse_folder(
     }
     let hint = match kb_names(&folder.join(file)).first() {
         Some(name) => format!("`{command} {}`", shell_word(file.join(name))),
-        None => "`kb index FOLDER` makes a .kb file from a folder".to_owned(),
+        None => "`kb index FOLDER` creates a .kb file from a folder".to_owned(),
     };
     Err(Failure::usage(
         format!("{}{origin} is a folder, not a .kb file", file.display()),
@@ -233,7 +235,7 @@ fn refuse_folder(
     ))
 }
 
-/// Names of the .kb files in a folder, sorted; a folder that cannot be read has none.
+/// Returns the names of the .kb files in a folder, sorted; none if the folder cannot be read.
 pub(crate) fn kb_names(folder: &Path) -> Vec<OsString> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The file that a run over folders makes: its name, and what to do when it cannot be written.
+//! The output file of `kb index` and `kb watch`: its name, and what to do if it cannot be written.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,22 +10,22 @@ use crate::failure::Failure;
 use crate::locate::{holding, kb_names};
 use crate::output::format::{plural, shell_word};
 
-/// A verb that makes a file from folders, and its file.
+/// A verb that writes a .kb file from folders, and that file.
 pub(crate) struct Target<'a> {
     /// `kb index`
     verb: &'static str,
     paths: &'a [PathBuf],
     pub(crate) file: PathBuf,
-    /// Whether it was there before this command.
+    /// Whether the file existed before this command.
     pub(crate) existed: bool,
     /// What it needs, where it is of another format than this program reads.
     pub(crate) other_format: Option<String>,
-    /// Whether it was chosen because it has the folder of the one path.
+    /// Whether the file was chosen because the single path is inside one of its folders.
     pub(crate) is_holder: bool,
 }
 
 impl<'a> Target<'a> {
-    /// Where to write: as told, else named after the single folder.
+    /// Chooses the file: the given output, else one that has the path, else one named after the single path.
     pub(crate) fn new(
         verb: &'static str,
         arguments: &'a TargetArguments,
@@ -51,12 +51,12 @@ impl<'a> Target<'a> {
             (None, [_]) => match holder.or_else(|| default_file(paths)) {
                 Some(file) => file,
                 None => {
-                    let message = "this folder has no name to call the file by";
+                    let message = "this folder has no name to derive the file name from";
                     return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
                 }
             },
             (None, _) => {
-                let message = "several paths need a name for the file";
+                let message = "several paths are given, but no name for the file";
                 return Err(Failure::usage(message, named(Path::new("NAME.kb"))));
             }
         };
@@ -75,37 +75,37 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// What is said of a file that nobody named.
+    /// Returns the note about a file that was chosen without being named.
     pub(crate) fn holder_note(&self) -> Option<String> {
         let path = self.paths.first().filter(|_| self.is_holder)?;
         let (path, file) = (path.display(), self.file.display());
         Some(format!(
-            "{path} belongs to {file}; -o NAME.kb makes a file of its own"
+            "{path} is in a folder of {file}, which is updated; -o NAME.kb writes another file"
         ))
     }
 
-    /// `is as it was`, or `was not written`.
+    /// Returns `is unchanged`, or `was not written`.
     pub(crate) fn state(&self) -> &'static str {
         if self.existed {
-            "is as it was"
+            "is unchanged"
         } else {
             "was not written"
         }
     }
 
-    /// The same after a run that was stopped, with what to do: a long first run keeps what it committed.
+    /// Returns the same after a run that was stopped, with a hint: a long first run keeps what it committed.
     pub(crate) fn state_after_stop(&self) -> (String, Option<String>) {
         let begun = (!self.existed).then(|| Kb::open(&self.file).and_then(|kb| kb.info()));
         match begun {
             Some(Ok(info)) => (
                 format!("has {} so far", plural(info.documents, "document")),
-                Some("the same command goes on from there".to_owned()),
+                Some("run the same command again to continue".to_owned()),
             ),
             _ => (self.state().to_owned(), None),
         }
     }
 
-    /// An error of the engine with what to do about it.
+    /// Turns an error of the engine into a failure with a hint.
     pub(crate) fn explain(&self, error: Error) -> Failure {
         let file = self.file.as_path();
         let to_another = || command(self.verb, self.paths, &unused_name(file));
@@ -148,29 +148,31 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// The file is gone while the verb is at work with it.
+    /// Returns the failure when the file disappears while it is watched.
     pub(crate) fn lost(&self) -> Failure {
         let message = format!(
-            "{} was moved or removed while it was followed; no new file was made",
+            "{} was moved or removed while it was watched; no new file was created",
             self.file.display()
         );
         let command = command(self.verb, self.paths, &self.file);
-        let hint = format!("put it back and start again; without it `{command}` makes a new file");
+        let hint = format!(
+            "put the file back and run the command again; or `{command}` creates a new file"
+        );
         Failure::new("FILE_REPLACED", message, Some(hint))
     }
 
-    /// The command that makes a folder the root whose name it has.
+    /// Returns the hint with the command that makes a folder an existing root.
     pub(crate) fn root_hint(&self, similar: &SimilarRoot) -> String {
         let is_it = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path == similar.folder);
         let folder = self.paths.iter().find(is_it).unwrap_or(&similar.folder);
         let command = command("kb index", std::slice::from_ref(folder), &self.file);
         let root = shell_word(&similar.root);
         format!(
-            "if it is the same folder, `{command} --root {root}` says so and removes the new root again"
+            "if it is the same folder, run `{command} --root {root}`, which also removes the new root"
         )
     }
 
-    /// A folder that the file was made from and that is gone as a whole.
+    /// Returns the hint for an indexed folder that no longer exists.
     fn gone_hint(&self, error: &Error) -> Option<String> {
         let Error::PathNotFound { path } = error else {
             return None;
@@ -187,17 +189,17 @@ impl<'a> Target<'a> {
     }
 }
 
-/// What to do when the output cannot be written, which says nothing against the sources.
-/// `flag` names another file, if the verb has one.
+/// Returns what to do if the output cannot be written. `flag` is the flag of the verb that names another file, if there
+/// is one.
 pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Option<String> {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let target = absolute(file);
     match error {
         Error::PathNotFound { path } if file.parent() == Some(path) => Some(format!(
-            "`mkdir -p {}` first, or name another file",
+            "run `mkdir -p {}` first, or name another file",
             shell_word(path)
         )),
-        // The file itself, or the one that is built under another name beside it.
+        // The file itself, or the temporary file beside it.
         Error::Io { path, .. }
             if absolute(path) == target || is_built_for(&target, &absolute(path)) =>
         {
@@ -207,7 +209,7 @@ pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Op
                     file.display()
                 ),
                 None => format!(
-                    "{} may be read and not written; change a copy of it",
+                    "{} can be read but not written; change a copy of it",
                     file.display()
                 ),
             })
@@ -215,14 +217,12 @@ pub(crate) fn writing_hint(error: &Error, file: &Path, flag: Option<&str>) -> Op
         Error::Storage { .. } => {
             flag.map(|flag| format!("or name a file on another disk with {flag}"))
         }
-        Error::NotReplaceable { .. } => {
-            flag.map(|flag| format!("or name a file that is not there yet with {flag}"))
-        }
+        Error::NotReplaceable { .. } => flag.map(|flag| format!("or name a new file with {flag}")),
         _ => None,
     }
 }
 
-/// Whether `path` is where `target` is being built: `.notes.kb.tmp` for `notes.kb`, beside it.
+/// Whether `path` is the temporary file of `target`: `.notes.kb.tmp` beside `notes.kb`.
 pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
@@ -233,7 +233,7 @@ pub(crate) fn is_built_for(target: &Path, path: &Path) -> bool {
     path.parent() == target.parent() && name(path) == format!(".{stem}.kb.tmp")
 }
 
-/// The file named after the only path; where there is none, one that was made from it.
+/// Returns the file named after the only path. If it does not exist, an existing file that was indexed from the path.
 fn default_file(paths: &[PathBuf]) -> Option<PathBuf> {
     let named = default_name(paths).map(PathBuf::from)?;
     if named.exists() {
@@ -242,8 +242,8 @@ fn default_file(paths: &[PathBuf]) -> Option<PathBuf> {
     file_of(paths).or(Some(named))
 }
 
-/// The .kb of the current folder that was made from the only path, or from a folder around it: after a folder is
-/// renamed its file has the old name. Of several the one that changed last, a file that is not sealed first.
+/// Returns the .kb in the current folder that was indexed from the only path, or from a folder that contains it: after a
+/// folder is renamed, its file has the old name. Among several, files that are not sealed come first, then the newest.
 fn file_of(paths: &[PathBuf]) -> Option<PathBuf> {
     let path = paths.first()?.canonicalize().ok()?;
     let folder = if path.is_dir() {
@@ -262,7 +262,7 @@ fn file_of(paths: &[PathBuf]) -> Option<PathBuf> {
     files.max().map(|(_, name)| PathBuf::from(name))
 }
 
-/// `<folder name>.kb`, or the name of a file with that ending.
+/// Returns `<folder name>.kb`, or the name of the single file with this extension.
 fn default_name(paths: &[PathBuf]) -> Option<OsString> {
     let path = paths.first()?.canonicalize().ok()?;
     let mut name = if path.is_dir() {
@@ -274,13 +274,13 @@ fn default_name(paths: &[PathBuf]) -> Option<OsString> {
     Some(name)
 }
 
-/// The command with another output, to be offered.
+/// Returns the command with another output, for a hint.
 fn command(verb: &str, paths: &[PathBuf], file: &Path) -> String {
     let paths: Vec<String> = paths.iter().map(shell_word).collect();
     format!("{verb} {} -o {}", paths.join(" "), shell_word(file))
 }
 
-/// `notes.kb` -> `notes-2.kb`, or the first number that is free.
+/// Returns an unused name: `notes-2.kb` for `notes.kb`, or with the first free number.
 fn unused_name(file: &Path) -> PathBuf {
     let stem = file.file_stem().unwrap_or_default();
     let numbered = |number: u32| {

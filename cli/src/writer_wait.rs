@@ -1,4 +1,4 @@
-//! Waiting for another writer, and for an interrupt.
+//! Waits for another writer, and handles interrupts.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::log;
 
-/// How long one attempt waits for the lock, and an interrupt is not noticed. A run looks at all its
-/// sources again after it.
+/// How long one attempt waits for the lock. An interrupt is not noticed during this time, and after it an index run
+/// looks at all its sources again.
 const STEP: Duration = Duration::from_secs(2);
 
-/// [`kb_engine::wait_for_writer`] that ends once `cancel` is set. `on_wait` is called once, with who has
-/// the file.
+/// As [`kb_engine::wait_for_writer`], but ends once `cancel` is set. `on_wait` is called once, with a description of the
+/// other writer.
 ///
 /// # Errors
 /// [`kb_engine::Error::IndexLocked`] when the time is over, [`kb_engine::Error::Cancelled`] once `cancel` is set, and
@@ -40,7 +40,7 @@ pub(crate) fn wait_for_writer<T>(
     kb_engine::wait_for_writer(limit, STEP, &mut hook, attempt)
 }
 
-/// What the hook of a run returns: to stop once `cancel` is set.
+/// Returns what a progress hook returns: stop once `cancel` is set.
 pub(crate) fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
     if cancel.load(Ordering::Relaxed) {
         ControlFlow::Break(())
@@ -49,12 +49,12 @@ pub(crate) fn stop_if(cancel: &AtomicBool) -> ControlFlow<()> {
     }
 }
 
-/// What is said while another writer has the file.
+/// Returns the note that is printed while another writer has the file.
 pub(crate) fn waiting_note(holder: &str) -> String {
     format!("waiting for {holder}")
 }
 
-/// The first interrupt sets the flag and calls `first`, the second ends the process at once.
+/// Installs an interrupt handler: the first interrupt sets the returned flag and calls `first`, the second ends the process.
 pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<AtomicBool>, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
@@ -68,12 +68,12 @@ pub(crate) fn on_interrupt(first: impl Fn() + Send + 'static) -> Result<Arc<Atom
     Ok(cancel)
 }
 
-/// As [`on_interrupt`], with the words of a run that needs a moment to stop.
+/// As [`on_interrupt`], with a message that the run is stopping.
 pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     on_interrupt(|| {
-        // Below the sign that the terminal shows for the key.
+        // Below the `^C` that the terminal shows.
         log("");
-        log("stopping; interrupt again to leave at once");
+        log("stopping; press Ctrl-C again to exit at once");
     })
 }
 

@@ -1,4 +1,4 @@
-//! What changes of a file changed, or would change.
+//! Objects about changes of a file: what a run changed, or would change.
 
 use kb_engine::{ChangedSources, DocumentInfo, ImportReport, Report, SealReport};
 

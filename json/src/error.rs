@@ -1,4 +1,4 @@
-//! What went wrong.
+//! Error objects.
 
 use crate::object::Object;
 

@@ -1,4 +1,4 @@
-//! What a file holds, from where, and what its bytes are for.
+//! Objects about a file: its contents, sources and sizes.
 
 use kb_engine::{
     ColumnRecall, Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo,

@@ -1,14 +1,13 @@
-//! The JSON forms of what the engine answers, for every front that speaks JSON: `kb --json` prints
-//! these objects, one a line.
+//! The JSON forms of engine results, for every front that speaks JSON. `kb --json` prints these objects, one per line.
 //!
-//! One function makes the one object of each thing: a hit, a document, a section, a report. Its
-//! fields have a fixed order and the names of `docs/glossary.md`; times are milliseconds since 1970
-//! and end in `_ms`, lines count from 1, bytes are offsets in the text of a document. A field that
-//! says nothing is left out only where the function says so; in other places it is null or empty.
+//! There is one function for each kind of object: a hit, a document, a section, a report. Fields have a fixed order and
+//! the names of `docs/glossary.md`. Times are milliseconds since 1970 and end in `_ms`. Lines count from 1. Bytes are
+//! offsets in the text of a document. A field without a value is null or empty; it is omitted only if the function says
+//! so.
 //!
 //! [`advice`] says what to do about an error, in the words of each front.
 //!
-//! The crate decides nothing: what a front shows, in which order and how much of it, is its own.
+//! The crate decides nothing: each front chooses what it shows, in which order and how much.
 //!
 //! ```
 //! use kb_engine::Kb;

@@ -1,4 +1,4 @@
-//! Numbers as objects and sentences have them.
+//! Formats and rounds numbers for objects and sentences.
 
 use kb_engine::shown_score;
 use serde_json::{Value, json};
@@ -35,14 +35,14 @@ pub fn bytes(count: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
-/// A count with thin groups of three digits: `12 345`.
+/// Returns a count with a comma before each group of three digits: `12,345`.
 #[must_use]
 pub fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (position, digit) in digits.chars().enumerate() {
         if position > 0 && (digits.len() - position).is_multiple_of(3) {
-            grouped.push(' ');
+            grouped.push(',');
         }
         grouped.push(digit);
     }
@@ -66,7 +66,7 @@ mod tests {
     fn counts_are_grouped() {
         assert_eq!(count(1), "1");
         assert_eq!(count(123), "123");
-        assert_eq!(count(1_234_567), "1 234 567");
+        assert_eq!(count(1_234_567), "1,234,567");
     }
 
     #[test]

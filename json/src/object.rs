@@ -1,4 +1,4 @@
-//! One JSON object, its fields in the order they are written here.
+//! A JSON object that keeps the order of its fields.
 
 use kb_engine::escape::escape_json;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a document is made of: headings or symbols, or its sheets or slides.
+//! Outlines: the headings, symbols, sheets or slides of a document.
 
 use kb_engine::{
     DocumentInfo, DocumentParts, DocumentSections, PartContent, PartInfo, PartKind, Section,

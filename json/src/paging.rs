@@ -1,4 +1,4 @@
-//! What is said of a whole answer: where it goes on, whether it is about what was asked, and warnings.
+//! Objects about a whole result: its continuation, its relevance, and warnings.
 
 use kb_engine::Cursor;
 

@@ -1,4 +1,4 @@
-//! Pages, rows of sheets and slides with their text, and the one that another text lies in.
+//! Pages, rows of sheets and slides with their text, and the location of a text in one of them.
 
 use kb_engine::cell_text::{Cell, CellValue};
 use kb_engine::{DocumentInfo, DocumentPage, PartAddress, SheetRow, SlideText, column_name};

@@ -1,4 +1,4 @@
-//! What a regular expression finds.
+//! Matches of regular expressions.
 
 use kb_engine::{RegexMatch, RegexOutput};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Definitions of programs.
+//! Symbols of source code.
 
 use kb_engine::FoundSymbol;
 

@@ -1,4 +1,4 @@
-//! What a check of a file found.
+//! The report of a verification.
 
 use kb_engine::VerifyReport;
 

@@ -1,10 +1,10 @@
 //! The MCP server over .kb files: the tools, resources and prompts that agents use, on stdio and
 //! over HTTP.
 //!
-//! Imports point down: `transport` (the only room that knows tokio, rmcp and hyper) carries requests to
-//! `tools` and `content`, which are plain functions; these read the open files in `indexes` and build
-//! their results with `response`. `definitions` publishes what the tools are, `tokens` are the
-//! access tokens of HTTP clients, `hosts` the configuration of programs that start a server.
+//! Imports point down. `transport`, the only module that uses tokio, rmcp and hyper, carries requests to `tools` and
+//! `content`. These are plain functions: they read the open files in `indexes` and build results with `response`.
+//! `definitions` publishes the definitions of the tools, `tokens` has the access tokens of HTTP clients, and `hosts` the
+//! configuration of programs that start a server.
 #![deny(missing_docs)]
 
 mod content;

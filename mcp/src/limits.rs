@@ -1,8 +1,7 @@
-//! How long the arguments of tools may be. The limits are published with the schemas and enforced
-//! before anything is looked up.
+//! Maximum lengths of tool arguments. The limits are published in the schemas and enforced before any lookup.
 //!
-//! A look-up costs the length of what is looked for, some of them for each of many thousand names, and
-//! none can be cancelled; so an argument longer than anything it could name is refused first.
+//! The cost of a lookup grows with the length of the argument, in some cases once for each of many thousand names, and a
+//! lookup cannot be cancelled. So an argument that is longer than any possible name is refused first.
 
 pub(crate) use crate::options::NAME_LIMIT;
 

@@ -435,7 +435,7 @@ fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
     let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
     let told = interrupted_index(&folder).expect(130);
     assert!(
-        told.stderr.contains("stopped; harbour.kb is as it was"),
+        told.stderr.contains("stopped; harbour.kb is unchanged"),
         "{told:#?}"
     );
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
@@ -455,7 +455,7 @@ fn an_interrupted_import_leaves_the_file_as_it_was() {
     let import = ["import", "vectors", "harbour.kb", "own.jsonl"];
     let told = interrupted(&folder, &import).expect(130);
     assert!(
-        told.stderr.contains("stopped; harbour.kb is as it was"),
+        told.stderr.contains("stopped; harbour.kb is unchanged"),
         "{told:#?}"
     );
     assert_eq!(folder.names(), ["harbour", "harbour.kb", "own.jsonl"]);

@@ -89,10 +89,7 @@ fn an_added_document_survives_index_and_needs_replace() {
     let first = object(&folder, ["add", "minutes.md", "--tag", "meeting", "--json"]);
     folder.kb(["index", "harbour"]).expect(0);
     let told = folder.kb(["add", "minutes.md"]).expect(2);
-    assert_eq!(
-        told.hint(),
-        "`kb add minutes.md --replace` puts this in its place"
-    );
+    assert_eq!(told.hint(), "`kb add minutes.md --replace` replaces it");
     let json = folder.kb(["add", "minutes.md", "--json"]).expect(2);
     assert_eq!(json.error_code(), "DOCUMENT_EXISTS");
     folder.write("minutes.md", "# Minutes\n\nThe second meeting.\n");

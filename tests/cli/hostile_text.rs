@@ -1,6 +1,5 @@
-//! Characters that a terminal obeys, or that nobody sees, in every text that is not ours: names of
-//! files and folders, contents, records of a forged file, arguments, the environment. None of them
-//! may come out as it is, but text of documents in a pipe.
+//! Control and invisible characters in every untrusted text: names of files and folders, contents, records of a forged
+//! file, arguments, the environment. All must be escaped in output, except for text of documents in a pipe.
 //!
 //! Once `kb ls -l` printed the file type as it stood in the file, JSON let C1 controls through, and
 //! messages in a pipe everything.

@@ -38,7 +38,7 @@ fn index_names_the_file_after_the_folder() {
         told.stdout.starts_with("harbour.kb  7 documents, "),
         "{told:#?}"
     );
-    assert!(told.stdout.contains("left out 1 file:"), "{told:#?}");
+    assert!(told.stdout.contains("skipped 1 file:"), "{told:#?}");
     assert!(told.stdout.contains("logo.png"), "{told:#?}");
     assert_eq!(told.stderr, "");
 }

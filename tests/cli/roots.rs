@@ -39,7 +39,7 @@ fn another_folder_of_the_name_of_a_sealed_root_removes_nothing() {
         "{told:#?}"
     );
     assert!(
-        told.stderr.contains("counts as a new root, docs/")
+        told.stderr.contains("is treated as a new root, docs/")
             && told.stderr.contains("0 of 3 sampled files"),
         "{told:#?}"
     );

@@ -85,7 +85,8 @@ fn a_sound_file_passes_and_tells_how_much_was_checked() {
     }
     let told = folder.kb(["verify"]).expect(0);
     assert!(
-        told.stdout.starts_with("harbour.kb  sound: 7 documents, "),
+        told.stdout
+            .starts_with("harbour.kb  no problems found: 7 documents, "),
         "{told:#?}"
     );
     assert!(told.stdout.contains(" MB/s)"), "{told:#?}");
@@ -120,7 +121,7 @@ fn a_file_is_compared_with_the_folder_wherever_it_is_now() {
     std::fs::rename(folder.join("harbour"), folder.join("moved/harbour")).unwrap();
     let source = ["verify", "harbour.kb", "--source", "moved/harbour"];
     let same = folder.kb(source).expect(0);
-    let nothing = "\n  nothing changed, left out 1\n";
+    let nothing = "\n  nothing changed, skipped 1\n";
     assert!(same.stdout.contains(nothing), "{same:#?}");
     folder.write("moved/harbour/docs/new.md", "# New\n");
     folder.write("moved/harbour/notes.txt", "Another one.\n");

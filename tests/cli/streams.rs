@@ -79,7 +79,7 @@ fn an_answer_that_cannot_be_written_is_an_error() {
         .unwrap();
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ended.stderr).contains("cannot write the answer"));
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("cannot write the output"));
 }
 
 #[test]

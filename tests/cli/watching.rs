@@ -259,7 +259,7 @@ fn the_lines_for_people_say_when_and_how_much() {
         rest.starts_with("+7 ~0 -0  ") && rest.ends_with(" s"),
         "{line}"
     );
-    assert_eq!(watching.warning(), "watching; interrupt to stop");
+    assert_eq!(watching.warning(), "watching; press Ctrl-C to stop");
     // Its own file lies in the watched folder and is no news: the next line is of this change.
     folder.write("harbour/notes.txt", "Changed.\n");
     let line = stdout.recv_timeout(PATIENCE).unwrap();

@@ -1,4 +1,4 @@
-//! The two forms of an answer: that they say the same, fit the budget, and hide nothing.
+//! The two forms of a result say the same, fit the token limit, and hide nothing.
 
 use serde_json::{Value, json};
 

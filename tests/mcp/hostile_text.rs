@@ -1,4 +1,4 @@
-//! Every message is one line for every reader, and its text shows what nobody would see.
+//! Every message is one line for every client, and its text shows invisible characters.
 
 use kb_engine::KbWriter;
 use kb_engine::escape::is_hidden;

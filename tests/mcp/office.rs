@@ -1,4 +1,4 @@
-//! A folder as an office has it, for the tests of tools.
+//! A folder of office documents, for the tests of tools.
 
 use std::fmt::Write as _;
 

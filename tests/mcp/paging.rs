@@ -1,4 +1,4 @@
-//! Answers in parts, and how they go on.
+//! Results in parts, and their continuation.
 
 use serde_json::{Value, json};
 

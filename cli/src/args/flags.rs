@@ -8,35 +8,35 @@ use kb_engine::{Cursor, Mode, PageOptions};
 
 use crate::output::hyperlink::HyperlinkFormat;
 
-/// When colour is used.
+/// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorWhen {
     /// On a terminal
     Auto,
-    /// Always, in a pipe too
+    /// Always, also in a pipe
     Always,
     /// Never
     Never,
 }
 
-/// The file that answers.
+/// The .kb file to read.
 #[derive(Debug, Args)]
 pub(crate) struct FileFlag {
     /// The .kb file to search or read
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 }
 
-/// The file of a verb that needs nothing else.
+/// The .kb file of a verb that takes no other operand.
 #[derive(Debug, Args)]
 pub(crate) struct FileOperand {
     /// The .kb file
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder.
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     operand: Option<PathBuf>,
 
@@ -46,19 +46,19 @@ pub(crate) struct FileOperand {
 }
 
 impl FileOperand {
-    /// The file that was named.
+    /// Returns the file that was named, as an operand or by the flag.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.operand.as_deref().or(self.flag.as_deref())
     }
 }
 
-/// Whether an operand is a .kb file, where a name may stand as well.
+/// Whether an operand that may also be a name is an existing .kb file.
 pub(crate) fn is_kb_file(operand: &Path) -> bool {
     operand.extension().is_some_and(|ending| ending == "kb") && operand.is_file()
 }
 
-/// The file and the documents of a verb that takes documents: the first of several operands may be the file, where no
-/// flag names it; `is_file` tells that of a name that ends in `.kb`.
+/// Splits the operands of a verb that takes documents. If no flag names the .kb file, the first of several operands may be
+/// the file: a name that ends in `.kb` and for which `is_file` is true.
 pub(crate) fn file_and_documents<'a>(
     flag: Option<&'a Path>,
     operands: &'a [String],
@@ -77,12 +77,12 @@ pub(crate) fn file_and_documents<'a>(
     }
 }
 
-/// An answer in parts.
+/// Output in parts.
 #[derive(Debug, Args)]
 pub(crate) struct PageFlags {
     /// Limit output to about N tokens (4 bytes each); at least one item is printed
     ///
-    /// When output is cut, a hint gives the token for --continue.
+    /// If output is cut, a hint shows the token for --continue.
     #[arg(long, value_name = "N", help_heading = "Paging")]
     pub(crate) max_tokens: Option<u32>,
 
@@ -92,7 +92,7 @@ pub(crate) struct PageFlags {
 }
 
 impl PageFlags {
-    /// Whether a part is asked for.
+    /// Whether a limit or a continuation is given.
     pub(crate) fn is_given(&self) -> bool {
         self.max_tokens.is_some() || self.continuation.is_some()
     }
@@ -105,24 +105,25 @@ impl PageFlags {
     }
 }
 
-/// Links to the files of documents.
+/// How to link results to files.
 #[derive(Debug, Args)]
 pub(crate) struct LinkFlag {
-    /// Link each result to its file, on a terminal that opens links: `default`, `vscode`, `none`
+    /// Link each result to its file, if the terminal supports links: `default`, `vscode`, `none`
     ///
-    /// Names are those of ripgrep: cursor, default, file, grep+, kitty, macvim, none, textmate, vscode,
-    /// vscode-insiders, vscodium, zed. Else a format with {path}, {line}, {column} and {host}, as in
-    /// `x-editor://open?file={path}&line={line}`. KB_HYPERLINK_FORMAT sets it for all commands.
+    /// The names are those of ripgrep: cursor, default, file, grep+, kitty, macvim, none, textmate, vscode,
+    /// vscode-insiders, vscodium, zed. You can also give a format with {path}, {line}, {column} and {host}, such as
+    /// `x-editor://open?file={path}&line={line}`. KB_HYPERLINK_FORMAT sets the default for all commands.
     #[arg(long, value_name = "FORMAT", env = "KB_HYPERLINK_FORMAT", hide_env = true, default_value = "none", hide_default_value = true, value_parser = HyperlinkFormat::parse)]
     pub(crate) hyperlink_format: HyperlinkFormat,
 }
 
-/// Being up to date.
+/// Whether to update the file before it is read.
 #[derive(Debug, Args)]
 pub(crate) struct RefreshFlag {
     /// Bring the .kb file up to date with its folders first, as `kb index` does
     ///
-    /// Without this flag a warning names files that changed since, as far as a look of 5 ms after the answer finds them.
+    /// Without this flag, a warning after the results names files that changed. The check takes at most 5 ms, so it may
+    /// miss some.
     #[arg(long)]
     pub(crate) refresh: bool,
 }
@@ -137,7 +138,7 @@ pub(crate) struct JsonFlag {
     pub(crate) json: bool,
 }
 
-/// Reads the name of a mode.
+/// Parses the name of a search mode.
 pub(crate) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::name))
         .map(|name| Mode::from_name(&name).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The flags of the verb that measures.
+//! Flags of `kb bench`.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,14 @@ use kb_engine::{K_LIMIT, Mode};
 
 use super::flags::{FileOperand, JsonFlag, modes};
 
-/// Most questions of one run.
+/// Maximum number of queries of one run.
 const NUMBER_LIMIT: usize = 100_000;
 
 /// Measure how fast a .kb file answers on this machine
 ///
-/// Asks questions drawn from the file itself, the same ones each time, and shows the time of an
-/// answer in each mode and of every step of it. Also: how fast this machine reads the stored vectors,
-/// which is the limit of an exact scan, how near the scan comes to it, the private memory and the page
-/// faults of the process. Nothing is written; the file may be read-only.
+/// Runs queries drawn from the file itself, the same ones each time. Shows the latency in each search mode and of every
+/// step. Also shows how fast this machine reads the stored vectors, and how close an exact scan comes to that limit, and
+/// the private memory and page faults of the process. Nothing is written; the file may be read-only.
 #[derive(Debug, Args)]
 #[command(after_help = BENCH_EXAMPLES)]
 pub(crate) struct BenchArguments {
@@ -44,12 +43,12 @@ pub(crate) struct BenchArguments {
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
-  kb bench notes.kb                     every mode, 100 questions drawn from the file
+  kb bench notes.kb                     every mode, 100 queries drawn from the file
   kb bench notes.kb -n 1000 --mode hybrid
   kb bench notes.kb --queries asked.txt --json | jq '.modes[] | {mode, p50_us}'
 
-Compare two files, or two versions of kb, one after the other on a quiet machine: another busy
-process makes every figure worse.";
+To compare two files or two versions of kb, run them one after the other on a quiet machine. Other
+busy processes make every figure worse.";
 
 fn number(text: &str) -> Result<usize, String> {
     within(text, NUMBER_LIMIT)
@@ -63,7 +62,7 @@ fn within(text: &str, most: usize) -> Result<usize, String> {
     let number = text.parse().ok();
     number
         .filter(|number| (1..=most).contains(number))
-        .ok_or_else(|| format!("give a number from 1 to {most}"))
+        .ok_or_else(|| format!("expected a number from 1 to {most}"))
 }
 
 #[cfg(test)]

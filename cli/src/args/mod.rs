@@ -1,5 +1,5 @@
-//! Every verb and flag with its help, once. Help pages, completions and the man page are made
-//! from these definitions.
+//! Defines every verb and flag with its help text. Help pages, completions and the man page are generated from these
+//! definitions.
 
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub(crate) use writing::*;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| version(option_env!("KB_COMMIT")));
 
-/// What `--version` prints after the name: version, format of files, and the commit if it is known.
+/// Returns what `--version` prints after the name: the version, the file format, and the git commit if it is known.
 fn version(commit: Option<&str>) -> String {
     let (major, minor) = FORMAT_VERSION;
     let commit = commit.map_or_else(String::new, |commit| format!(", commit {commit}"));
@@ -45,9 +45,9 @@ fn version(commit: Option<&str>) -> String {
 
 /// Search a folder by words and by meaning, from one file.
 ///
-/// `kb index` reads a folder of documents and source code and writes one .kb file: the text, its
-/// structure, a keyword index and a vector index. The other commands need only that file:
-/// no server, no network, no model to download.
+/// `kb index` reads a folder of documents and source code and writes one .kb file. The file holds the text, its
+/// structure, a keyword index and a vector index. The other commands need only this file: no server, no network,
+/// no model to download.
 #[derive(Debug, Parser)]
 #[command(
     name = "kb",
@@ -71,13 +71,13 @@ pub(crate) struct Arguments {
 const TOP_EXAMPLES: &str = "\
 Examples:
   kb index .                            create ./<folder name>.kb from this folder
-  kb search how are files locked        search with a plain question
+  kb search how are files locked        search with a question
   kb get guide.md --pages 1-3,5         pages of about 800 tokens
-  kb get src/lock.rs:120-150            print the lines that a result points to
+  kb get src/lock.rs:120-150            the lines that a search result names
 
 Exit status: 0 found or done, 1 nothing found, out of date or different, 2 error, 130 interrupted.";
 
-/// What to do.
+/// The verbs of the command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Index(IndexArguments),
@@ -107,7 +107,7 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Whether its answer is made of documents: with --json an object about the answer may follow.
+    /// Whether the verb prints documents or passages. With --json, a summary object may follow these.
     pub(crate) fn reads_documents(&self) -> bool {
         matches!(
             self,
@@ -125,15 +125,15 @@ impl Verb {
 
 /// Print the text of documents, or some of their lines
 ///
-/// The text comes from the .kb file; the original file is not needed. Of several documents, each is headed
-/// by its name; with --max-tokens those that do not fit are left out, and named on stderr.
+/// The text comes from the .kb file; the original file is not needed. If several documents are printed, a line
+/// with its name comes before each. With --max-tokens, documents that do not fit are skipped and listed on stderr.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub(crate) struct GetArguments {
-    /// Path of a document in the .kb file, a file name that is unique in it, a handle, or a glob
+    /// A document: its path in the .kb file, a unique file name, its handle, or a glob for several
     ///
-    /// `PATH:A-B`, as printed by `kb search`, `PATH:A` and `PATH#LA-LB` select these lines. The first
-    /// of several may be the .kb file itself.
+    /// `PATH:A-B` (as `kb search` prints it), `PATH:A` and `PATH#LA-LB` select lines. A handle is the short name that
+    /// `kb add` prints. If several arguments are given, the first may be the .kb file.
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<String>,
 
@@ -144,17 +144,18 @@ pub(crate) struct GetArguments {
     #[arg(long, value_name = "A-B", value_parser = parse_lines)]
     pub(crate) lines: Option<Lines>,
 
-    /// Print only this section: its number in `kb outline`, its path as `Guide > Install`, or a
+    /// Print only this section: its number in `kb outline`, its path such as `Guide > Install`, or a
     /// heading that occurs once
     #[arg(long, value_name = "SECTION", conflicts_with = "lines")]
     pub(crate) section: Option<String>,
 
-    /// Print only these pages, counted from 1: `3`, `1-3`, `1-3,5`, `3-`; without pages of its own a document has
-    /// some of about 800 tokens
+    /// Print only these pages, counted from 1: `3`, `1-3`, `1-3,5`, `3-` (to the end)
+    ///
+    /// A document without pages of its own is divided into pages of about 800 tokens.
     #[arg(long, value_name = "PAGES", conflicts_with_all = ["lines", "section"])]
     pub(crate) pages: Option<PageRanges>,
 
-    /// What to print of a document
+    /// What to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = GetFormat::Raw)]
     pub(crate) format: GetFormat,
 
@@ -165,14 +166,14 @@ pub(crate) struct GetArguments {
     pub(crate) json: JsonFlag,
 }
 
-/// What is printed of a document.
+/// What `kb get` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GetFormat {
-    /// Its text as it is stored
+    /// The stored text
     Raw,
-    /// The chunks that are indexed, each headed by its number, lines, page, sheet or slide, and section
+    /// The indexed chunks, each after a line with its number, lines, page, sheet or slide, and section
     Chunks,
-    /// Title, author, dates, number of pages, sheets or slides, size, MIME type, tags; no text
+    /// Title, author, dates, size, MIME type, tags, and number of pages, sheets or slides; no text
     Metadata,
 }
 
@@ -186,21 +187,22 @@ Examples:
   kb get src/lock.rs:120-150            as printed by `kb search`
   kb get notes.kb 'docs/*.md' lib.rs:9  several documents of notes.kb";
 
-/// Print what a document is made of: its headings or bookmarks, sheets or slides
+/// Show the structure of a document: headings, bookmarks, sheets or slides
 ///
-/// Headings with numbers, which `kb get --section` takes, and lines; the symbols of a program with kinds; the
-/// bookmarks of a PDF file with their pages; sheets with rows and columns; slides with titles. No text is read.
+/// Headings have lines, and numbers that `kb get --section` takes. For source code the outline lists symbols with
+/// their kinds, for a PDF file bookmarks with their pages, for a workbook sheets with the numbers of rows and columns,
+/// for a presentation slides with their titles.
 #[derive(Debug, Args)]
 #[command(after_help = OUTLINE_EXAMPLES)]
 pub(crate) struct OutlineArguments {
-    /// Path of the document in the .kb file, or a file name that is unique in it
+    /// A document: its path in the .kb file, a unique file name, or its handle
     #[arg(value_name = "DOCUMENT")]
     pub(crate) document: String,
 
     #[command(flatten)]
     pub(crate) file: FileFlag,
 
-    /// Print only this section and those below it: its number, its path as `Guide > Install`, or a
+    /// Print only this section and those below it: its number, its path such as `Guide > Install`, or a
     /// heading that occurs once
     #[arg(long, value_name = "SECTION")]
     pub(crate) section: Option<String>,
@@ -217,14 +219,14 @@ Examples:
   kb outline docs/guide.md
   kb outline report.pdf          bookmarks with their pages
   kb outline src/lock.rs         functions and types with their lines
-  kb outline accounts.xlsx       sheets; `kb sheet accounts.xlsx --sheet NAME` prints one";
+  kb outline accounts.xlsx       sheets, which `kb sheet` prints";
 
 /// List folders and documents
 ///
 /// Prints one path per line; folders end in `/`.
 #[derive(Debug, Args)]
 pub(crate) struct LsArguments {
-    /// The folder to list [default: the top]
+    /// The folder to list [default: the top folder]
     #[arg(value_name = "FOLDER")]
     pub(crate) folder: Option<String>,
 
@@ -236,9 +238,9 @@ pub(crate) struct LsArguments {
     #[arg(short, long)]
     pub(crate) long: bool,
 
-    /// List the files of the indexed folders that were not read, each with the reason
+    /// List the files that `kb index` skipped, at any depth, each with the reason
     ///
-    /// At any depth. Hidden files and those under an ignore rule are not recorded; a sealed file records none.
+    /// Files that .gitignore or .kbignore excludes are not recorded. A sealed file records no skipped files.
     #[arg(long, conflicts_with_all = ["recursive", "long"])]
     pub(crate) skipped: bool,
 
@@ -255,7 +257,7 @@ pub(crate) struct LsArguments {
     pub(crate) json: JsonFlag,
 }
 
-/// Show what a .kb file holds and which folders it was made from
+/// Show what a .kb file holds, and which folders were indexed into it
 #[derive(Debug, Args)]
 pub(crate) struct InfoArguments {
     #[command(flatten)]
@@ -288,7 +290,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  kb man search | man -l -")]
 pub(crate) struct ManArguments {
-    /// The verb
+    /// The verb [default: the page of `kb` itself]
     #[arg(value_name = "VERB")]
     pub(crate) verb: Option<String>,
 }
@@ -302,14 +304,14 @@ pub(crate) struct HelpArguments {
     pub(crate) verb: Vec<String>,
 }
 
-/// The command with all its verbs and flags.
+/// Returns the command with all its verbs and flags.
 pub(crate) fn command() -> clap::Command {
     Arguments::command()
 }
 
-/// Reads `A-B`, `A-` (to the end) or `A` (one line); lines count from 1.
+/// Parses `A-B`, `A-` (to the end) or `A` (one line); lines count from 1.
 pub(crate) fn parse_lines(text: &str) -> Result<Lines, String> {
-    let complaint = || format!("{text:?} is no range of lines; give 10-20, 10- or 10");
+    let complaint = || format!("{text:?} is not a range of lines; examples: 10-20, 10-, 10");
     let number = |text: &str| text.parse::<u32>().map_err(|_| complaint());
     let (first, last) = match text.split_once('-') {
         Some((first, "")) => (number(first)?, u32::MAX),
@@ -321,13 +323,13 @@ pub(crate) fn parse_lines(text: &str) -> Result<Lines, String> {
     }
     if last < first {
         return Err(format!(
-            "the range ends before it begins; {last}-{first} was meant?"
+            "the range ends before it begins; did you mean {last}-{first}?"
         ));
     }
     Ok(Lines { first, last })
 }
 
-/// What `--color` asks for, known before the command line is parsed: its errors have colour too.
+/// Returns the value of `--color` before the command line is parsed, because parse errors are coloured too.
 pub(crate) fn color_asked(arguments: &[OsString]) -> ColorWhen {
     let mut asked = ColorWhen::Auto;
     let mut words = flags(arguments);
@@ -344,7 +346,7 @@ pub(crate) fn color_asked(arguments: &[OsString]) -> ColorWhen {
     asked
 }
 
-/// Whether errors are to be JSON, likewise.
+/// Whether `--json` is given, before the command line is parsed: parse errors are JSON then.
 pub(crate) fn json_asked(arguments: &[OsString]) -> bool {
     flags(arguments).any(|word| word == "--json")
 }

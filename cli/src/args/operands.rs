@@ -1,25 +1,24 @@
-//! Operands that begin with a dash: `kb search "- a list item"`.
+//! Allows operands that begin with a dash, such as `kb search "- a list item"`.
 //!
-//! clap takes every word that begins with a dash for a flag. Here a word is a flag when it has the
-//! shape of one: `-` and a letter, or `--` and a name, without white space. Whatever else begins with
-//! a dash is an operand, or the value of the flag before it. A mistyped flag keeps its shape, so that
-//! clap still explains it.
+//! clap treats every word that begins with a dash as a flag. This module treats a word as a flag only if it looks like
+//! one: `-` and a letter, or `--` and a name, without white space. Any other word that begins with a dash is an operand,
+//! or the value of the flag before it. A mistyped flag still looks like a flag, so clap explains it.
 
 use std::ffi::{OsStr, OsString};
 
 use clap::{Arg, Command};
 
-/// Operand that is free text. With it, a word with white space is no flag even when it begins with a
-/// letter that takes a value: `-file formats` is text, and not the file `ile formats`.
+/// The operand that is free text. For a verb with it, a word with white space is never a flag: `-file formats` is text,
+/// not the flag `-f` with the value `ile formats`.
 const TEXT: &str = "query";
 
 /// Separates flags from operands.
 const SEPARATOR: &str = "--";
 
-/// How a flag goes on.
+/// Whether a flag takes a value from the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// It has its value, or takes none.
+    /// The flag already has its value, or takes none.
     Complete,
     /// The next word is its value.
     Next,
@@ -27,8 +26,8 @@ enum Value {
     Optional,
 }
 
-/// The command line with operands that begin with a dash behind `--`, and such values as
-/// `--flag=value`. One without them is given back as it is. Cost: linear in the number of words.
+/// Returns the command line with operands that begin with a dash after `--`, and values that begin with a dash as
+/// `--flag=value`. Other command lines are returned unchanged. Cost: linear in the number of words.
 pub(crate) fn separate(command: &Command, arguments: &[OsString]) -> Vec<OsString> {
     let mut built = command.clone();
     built.build();
@@ -38,7 +37,7 @@ pub(crate) fn separate(command: &Command, arguments: &[OsString]) -> Vec<OsStrin
     }
 }
 
-/// `None`: clap understands it as it is, or the verb is not known.
+/// Returns the changed command line. `None` if clap understands it unchanged, or if the verb is unknown.
 fn separated(command: &Command, arguments: &[OsString]) -> Option<Vec<OsString>> {
     let mut verb = command;
     let mut words = arguments.iter().peekable();
@@ -92,12 +91,12 @@ fn subcommand<'c>(verb: &'c Command, word: &OsStr) -> Option<&'c Command> {
     subcommands.find(|subcommand| word == subcommand.get_name())
 }
 
-/// A single dash is the name of standard input.
+/// Whether a word begins with a dash. `-` alone does not count: it names standard input.
 fn begins_with_dash(word: &OsStr) -> bool {
     word.as_encoded_bytes().starts_with(b"-") && word != "-"
 }
 
-/// How a word goes on that has the shape of a flag; `None` for an operand.
+/// Returns how a word that looks like a flag takes its value; `None` for an operand.
 fn flag_value(verb: &Command, word: &OsStr) -> Option<Value> {
     // What is no text in it is part of a value.
     let word = word.to_string_lossy();
@@ -150,7 +149,7 @@ fn value_of(flag: &Arg) -> Value {
     }
 }
 
-/// Whether a flag has that long name.
+/// Whether a flag has `name` as its long name or an alias.
 fn is_called(flag: &Arg, name: &str) -> bool {
     let aliases = flag.get_all_aliases().unwrap_or_default();
     flag.get_long() == Some(name) || aliases.contains(&name)

@@ -1,18 +1,18 @@
-//! Pages and slides of a document as people write them.
+//! Parses ranges of pages and slides such as `1-3,5`.
 
 use std::str::FromStr;
 
-/// First and last number, from 1, of each range.
+/// The first and last number of each range; numbers count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageRanges(pub(crate) Vec<(u32, u32)>);
 
 impl FromStr for PageRanges {
     type Err = String;
 
-    /// Reads `1-3,5`, and `3-` to the end.
+    /// Parses `1-3,5`; `3-` reaches to the end.
     fn from_str(text: &str) -> Result<PageRanges, String> {
         let complaint =
-            || format!("{text:?} is no list of numbers from 1; give 3, 1-3, 1-3,5 or 3-");
+            || format!("{text:?} is not a list of numbers; examples: 3, 1-3, 1-3,5, 3-");
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| complaint());
         let range = |part: &str| {
             let (first, last) = match part.split_once('-') {
@@ -22,7 +22,7 @@ impl FromStr for PageRanges {
             };
             if first > last {
                 Err(format!(
-                    "{part:?} ends before it begins; give {last}-{first}"
+                    "{part:?} ends before it begins; did you mean {last}-{first}?"
                 ))
             } else if first == 0 {
                 Err(complaint())

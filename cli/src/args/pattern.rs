@@ -1,12 +1,12 @@
-//! The flags of `kb search --mode regex`.
+//! Flags of `kb search --mode regex`.
 
 use clap::Args;
 
-/// How a pattern is matched, and what is printed of its matches.
+/// How to match a pattern, and what to print of the matches.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Regular expressions (with --mode regex)")]
 pub(crate) struct PatternFlags {
-    /// Match upper and lower case alike
+    /// Ignore case
     #[arg(short, long)]
     pub(crate) ignore_case: bool,
 
@@ -14,29 +14,29 @@ pub(crate) struct PatternFlags {
     #[arg(short, long)]
     pub(crate) word: bool,
 
-    /// Treat QUERY as plain text: no character of it is special
+    /// Treat QUERY as plain text without special characters
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
 
-    /// Let matches reach over several lines; then `\n` is allowed, and `(?s)` lets `.` match line ends
+    /// Allow matches over several lines: `\n` is allowed, and with `(?s)` `.` matches line ends
     #[arg(short = 'U', long)]
     pub(crate) multiline: bool,
 
-    /// Print how many lines match in each document, and not the lines
+    /// Print only the number of matching lines in each document
     #[arg(long, conflicts_with = "files_with_matches")]
     pub(crate) count: bool,
 
-    /// Print the paths of documents with a match, and nothing else
+    /// Print only the paths of documents with a match
     #[arg(short = 'l', long)]
     pub(crate) files_with_matches: bool,
 
-    /// Search only this document: a path, the end of one, or a handle (repeatable)
+    /// Search only this document: its path, a unique end of its path, or its handle (repeatable)
     #[arg(long, value_name = "NAME")]
     pub(crate) document: Vec<String>,
 }
 
 impl PatternFlags {
-    /// A flag that is given, if any is.
+    /// Returns the name of a flag that is given, if any.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let flags = [
             (self.ignore_case, "--ignore-case"),

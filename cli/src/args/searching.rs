@@ -14,53 +14,55 @@ use super::symbols::kinds;
 
 /// Find the passages that answer a question
 ///
-/// QUERY is plain text: a question, an identifier, an error message. By default results are ranked by
-/// words and by meaning. Each result names its document and lines, which `kb get` can print.
+/// QUERY is plain text: a question, an identifier, an error message. By default, results are ranked by words and by
+/// meaning. Each result names its document and lines, which `kb get` prints.
 ///
-/// Operators: "exact words" must occur in this order, ignoring case and punctuation; +word must occur;
-/// -word, before or after all other words, must not; title:word, path:word and tag:word must occur in
-/// the title, the path or the tags of the document. In a sentence (five words or more, or one such as
-/// `how`, `the` or `for`) quotes, + and - are plain text, but +"exact words" and -"exact words" are
-/// operators everywhere. An operator that leaves nothing is searched as plain text, with a warning.
+/// Operators: "exact words" must occur in this order; case and punctuation are ignored. +word must occur. -word must not
+/// occur; it stands before or after all other words. title:word, path:word and tag:word must occur in the title, path
+/// or tags of the document. In a sentence, quotes, + and - are plain text. A sentence has five words or more, or a
+/// word such as `how`, `the` or `for`. +"exact words" and -"exact words" are operators in sentences too. If an operator
+/// excludes every chunk, it is searched as plain text, with a warning.
 ///
-/// With --mode regex QUERY is a regular expression, and every line of stored text that matches is printed as
-/// PATH:LINE:TEXT, sorted by path and line, as grep does; of pages, sheets and slides PATH p. 3:LINE:TEXT. The
-/// syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences.
+/// With --mode regex, QUERY is a regular expression. Every matching line of stored text is printed as PATH:LINE:TEXT,
+/// sorted by path and line, as grep prints it. In pages, sheets and slides it is PATH p. 3:LINE:TEXT. The syntax is that
+/// of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences.
 #[derive(Debug, Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArguments {
     /// The query, quoted or not; `-` reads it from standard input
     ///
-    /// An argument with a space in it is never a flag: `kb search '-test path:examples'`. Put `--`
-    /// before a single word that begins with a dash.
+    /// An argument with a space is never a flag: `kb search '-test path:examples'`. Put `--` before a single
+    /// word that begins with a dash.
     #[arg(required_unless_present = "vector", value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
     /// The .kb file to search (repeatable: results are ranked together)
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Vec<PathBuf>,
 
-    /// Maximum number of results; default 10, with --mode regex 100 lines or 1000 documents
+    /// Maximum number of results [default: 10; with --mode regex 100 lines or 1,000 documents]
     #[arg(short, visible_alias = "limit", value_name = "N")]
     pub(crate) k: Option<usize>,
 
-    /// Rank by words and meaning (hybrid), by one of them, search titles, or match a regular expression
+    /// How to search
     ///
-    /// `title` returns documents that have every word in their title, slug or tags (`path:` finds names of files).
-    /// `regex` returns every line that matches, and ranks nothing.
+    /// `hybrid` ranks by words and by meaning, `keyword` by words only, `semantic` by meaning only. `title` returns
+    /// documents with every word in their title, slug or tags; use `path:WORD` to find file names. `regex` returns
+    /// every line that matches, without ranking.
     #[arg(long, value_name = "MODE", default_value = Mode::default().name(), value_parser = search_modes())]
     pub(crate) mode: SearchMode,
 
-    /// Search by this vector of the model that made a column: `[0.1, -0.2]`, or an .npy or .json file with one
+    /// Search a vector column by this vector: `[0.1, -0.2]`, or an .npy or .json file with one vector
     ///
-    /// QUERY then ranks the keyword part of --mode hybrid, and may be left out. `kb vectors` lists the columns.
+    /// The vector must come from the model of the column; `kb vectors` lists columns and models. QUERY is optional then;
+    /// it is used for the keyword part of --mode hybrid.
     #[arg(long, value_name = "VECTOR", help_heading = "Vectors")]
     pub(crate) vector: Option<String>,
 
-    /// The column that --vector is compared with [default: the default one of the file]
+    /// The column that --vector is compared with [default: the default column of the file]
     #[arg(long, value_name = "NAME", help_heading = "Vectors")]
     pub(crate) vector_column: Option<String>,
 
@@ -71,18 +73,20 @@ pub(crate) struct SearchArguments {
     #[arg(long)]
     pub(crate) plain: bool,
 
-    /// Return passages (chunks) or whole documents
+    /// Return passages (chunk) or whole documents (document)
     #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
     pub(crate) scope: Scope,
 
     /// Sort results by score, by modification time (recency), or by path
     ///
-    /// Recency and path sort what is relevant: what scores at least 0.7 of the best, or has every word
-    /// but question words (how, which).
+    /// Recency and path sort only relevant results: those with a score of at least 0.7 of the best score, and those with
+    /// every word of the query. Question words (how, which) do not count.
     #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
     pub(crate) sort: Sort,
 
-    /// Omit results with a lower score, 0 to 1; at .5 a result is as likely right as a chance match
+    /// Omit results with a lower score, 0 to 1
+    ///
+    /// A score of 0.5 means that the result is as likely to be a chance match as a right one.
     #[arg(
         long,
         value_name = "SCORE",
@@ -91,7 +95,7 @@ pub(crate) struct SearchArguments {
     )]
     pub(crate) min_score: f32,
 
-    /// Only documents whose path matches, for example `src/**/*.rs` or `*.md` (repeatable)
+    /// Only documents whose path matches, such as `src/**/*.rs` or `*.md` (repeatable)
     ///
     /// A pattern without `/` also matches file names. Quote it to keep the shell from expanding it.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
@@ -109,17 +113,17 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "LANG", help_heading = "Filters")]
     pub(crate) lang: Vec<String>,
 
-    /// Only parts of programs that define a symbol of this kind, or lie within one (repeatable)
+    /// Only source code that defines a symbol of this kind, or is inside one (repeatable)
     #[arg(long, value_name = "KIND", help_heading = "Filters", value_parser = kinds(), value_delimiter = ',')]
     pub(crate) kind: Vec<SymbolKind>,
 
-    /// Only parts of programs that define a symbol whose name matches, or lie within it: `*Handler` (repeatable)
+    /// Only source code that defines a symbol whose name matches, such as `*Handler`, or is inside one (repeatable)
     ///
-    /// In upper or lower case; `*` stands for any characters, `?` for one. With --kind one symbol has both.
+    /// Case is ignored. `*` matches any characters, `?` matches one. With --kind, one symbol must match both.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub(crate) symbol: Vec<String>,
 
-    /// Only this class: doc (prose), code, data (repeatable)
+    /// Only this class of documents: doc (prose), code, data (repeatable)
     #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
     pub(crate) class: Vec<Class>,
 
@@ -131,17 +135,17 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "WHEN", help_heading = "Filters", value_parser = parse_since)]
     pub(crate) since: Option<i64>,
 
-    /// Print whole passages instead of their best lines; with --mode regex long lines whole
+    /// Print whole passages instead of their best lines; with --mode regex, print long lines whole
     #[arg(long)]
     pub(crate) full: bool,
 
-    /// Print at most N lines of each result, the best ones, with --json too
+    /// Print at most the N best lines of each result, with --json too
     ///
-    /// A line of more than 80 bytes counts as several. With --max-tokens the results share the budget.
+    /// A line of more than 80 bytes counts as several. With --max-tokens, the results share the budget.
     #[arg(long, value_name = "N", conflicts_with = "full", value_parser = parse_line_count)]
     pub(crate) lines: Option<u32>,
 
-    /// Extend a part of a function or class to all of it, up to 16 KB; implies --full
+    /// Extend a result inside a function or class to the whole function or class, up to 16 KB; implies --full
     #[arg(long, conflicts_with_all = ["before", "after"])]
     pub(crate) smart_context: bool,
 
@@ -187,7 +191,7 @@ pub(crate) struct SearchArguments {
 }
 
 impl SearchArguments {
-    /// Which documents are searched.
+    /// Returns the filters that the flags ask for.
     pub(crate) fn filters(&self) -> Filters {
         let mut filters = Filters::new()
             .tags(&self.tag)
@@ -218,12 +222,12 @@ Examples:
   kb search --vector query.npy --vector-column minilm lamp oil
   git log -1 --format=%s | kb search -";
 
-/// What answers.
+/// How `kb search` finds results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SearchMode {
-    /// An index of the file.
+    /// By the indexes of the file, ranked.
     Ranked(Mode),
-    /// A scan for a regular expression.
+    /// By a regular expression, unranked.
     Regex,
 }
 
@@ -253,17 +257,17 @@ fn classes() -> impl TypedValueParser<Value = Class> {
         .map(|name| Class::from_name(&name).unwrap_or(Class::Data))
 }
 
-/// Reads a day (UTC) or a span of time before now; milliseconds since 1970.
+/// Parses a day (UTC) or a span of time before now. Returns milliseconds since 1970.
 fn parse_since(text: &str) -> Result<i64, String> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     since(text, now.unwrap_or(Duration::ZERO).as_secs())
         .map(|seconds| seconds.saturating_mul(1000))
         .ok_or_else(|| {
-            format!("{text:?} is no time; give a day, 2026-11-30, or a span: 12h, 7d, 3w")
+            format!("{text:?} is not a time; examples: 2026-11-30 (a day), 12h, 7d, 3w (ago)")
         })
 }
 
-/// Seconds since 1970.
+/// The same in seconds since 1970, for a given time `now`.
 fn since(text: &str, now: u64) -> Option<i64> {
     let now = i64::try_from(now).ok()?;
     for (unit, seconds) in [("h", 3600), ("d", 86_400), ("w", 7 * 86_400)] {
@@ -282,10 +286,10 @@ fn since(text: &str, now: u64) -> Option<i64> {
     Some(days * 86_400)
 }
 
-/// Reads how many lines of a result are printed.
+/// Parses a number of lines, 1 or more.
 fn parse_line_count(text: &str) -> Result<u32, String> {
     let count = text.parse().ok().filter(|count| *count > 0);
-    count.ok_or_else(|| "give how many lines, 1 or more".to_owned())
+    count.ok_or_else(|| "expected a number of lines, 1 or more".to_owned())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Flags of the verbs that serve a file to other programs.
+//! Flags of `kb mcp` and `kb token`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,18 +10,17 @@ use kb_mcp::hosts::Host;
 
 /// Serve .kb files to agents and editors (Model Context Protocol)
 ///
-/// An MCP client starts this command and talks to it over stdin and stdout; the server exits when
-/// stdin closes. Its model can then search the files, read documents and outlines, and list folders.
-/// Nothing can be changed without --allow-write.
-///
-/// A client on the same machine needs nothing else: no network, no account, no model to download.
+/// An MCP client, such as an agent or an editor, starts this command and talks to it over stdin and stdout. Its model
+/// can then search the files, read documents and outlines, and list folders. It can change nothing without
+/// --allow-write. The server exits when stdin closes. --install puts the server into the configuration of a client.
 #[derive(Debug, Args)]
 #[command(after_help = MCP_EXAMPLES)]
 pub(crate) struct McpArguments {
     /// The .kb files, each with the name that clients use for it [default: its file name without .kb]
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder. With --allow-write, a file that does not exist is created.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder. With --allow-write, a file that does not exist
+    /// is created.
     #[arg(value_name = "[NAME=]FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<OsString>,
 
@@ -31,27 +30,27 @@ pub(crate) struct McpArguments {
 
     /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
     ///
-    /// Applies to clients and to the folders that are followed. Symbolic links are resolved before a folder is checked.
+    /// Applies to clients, and to folders that the server watches. Symbolic links are resolved before the check.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
     pub(crate) allow_root: Vec<PathBuf>,
 
     /// With --allow-write: keep sealed files up to date too
     ///
-    /// A server that may write keeps its files up to date with the folders that they were indexed from,
-    /// where these exist and are inside --allow-root. Sealed files are left as they are without this flag.
+    /// With --allow-write, the server keeps its files up to date with their indexed folders, if these exist and are
+    /// inside --allow-root. Without --watch, sealed files are not updated.
     #[arg(long, requires = "allow_write")]
     pub(crate) watch: bool,
 
-    /// With --allow-write: leave the files as they are when the folders change
+    /// With --allow-write: do not update the files when their folders change
     ///
-    /// Answers then say which files changed, as those of a server without --allow-write do.
+    /// Results then say which source files changed, as they do without --allow-write.
     #[arg(long, requires = "allow_write", conflicts_with = "watch")]
     pub(crate) no_watch: bool,
 
-    /// Let one search use N threads, for a short answer on a machine with idle cores
+    /// Let one search use N threads, for lower latency on a machine with idle cores
     ///
-    /// With 2 or more, vectors are searched beside keywords. Clients that ask at the same time are answered at
-    /// the same time in any case.
+    /// With 2 or more, vectors and keywords are searched in parallel. Requests of several clients run in parallel in
+    /// any case.
     #[arg(
         long,
         value_name = "N",
@@ -61,12 +60,12 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) threads: usize,
 
-    /// Serve clients over HTTP at this address, path /mcp, instead of stdio; port 0 is any free port
+    /// Serve over HTTP at this address, path /mcp, instead of stdio; port 0 picks a free port
     ///
-    /// The URL is printed on stderr. 127.0.0.1 can be reached from this machine only. Any other address
-    /// requires tokens (`kb token create NAME`) and is not encrypted: put it behind a proxy with TLS.
-    /// The Host header of a request must be this address, localhost, or a name allowed with
-    /// --allow-host; with 0.0.0.0, clients on other machines need such a name.
+    /// The URL is printed on stderr. 127.0.0.1 can be reached from this machine only. Any other address requires tokens
+    /// (`kb token create NAME`). The connection is not encrypted: put the server behind a proxy with TLS. The Host header
+    /// of a request must be this address, localhost, or a name given with --allow-host. With 0.0.0.0, clients on other
+    /// machines need such a name.
     #[arg(long, value_name = "ADDR:PORT", help_heading = "HTTP")]
     pub(crate) http: Option<String>,
 
@@ -74,12 +73,13 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "HOST", requires = "http", help_heading = "HTTP")]
     pub(crate) allow_host: Vec<String>,
 
-    /// Allow web pages of this origin, as scheme://host:port (repeatable); :* is any port
+    /// Allow web pages of this origin, scheme://host:port (repeatable); :* allows any port
     #[arg(long, value_name = "ORIGIN", requires = "http", help_heading = "HTTP")]
     pub(crate) allow_origin: Vec<String>,
 
-    /// Require a token of this file from every client [default, if other machines can reach the server:
-    /// kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config]
+    /// Require a token of this file from every client
+    ///
+    /// Default, if other machines can reach the server: kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config.
     #[arg(
         long,
         value_name = "FILE",
@@ -89,12 +89,12 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) tokens: Option<PathBuf>,
 
-    /// Connect stdin and stdout to the server at this URL instead of serving files (`kb mcp --http`)
+    /// Connect stdin and stdout to a running `kb mcp --http` server at this URL instead of serving files
     ///
-    /// For clients that start a command and cannot send a token. The token is read from the environment
-    /// variable KB_MCP_TOKEN (or CONTEXTOR_PAT), or from --token-file, and checked when this starts: exit
-    /// status 2 says that it is invalid. The URL begins with http://; there is no TLS. Without URL, that of the
-    /// variable KB_MCP_URL (or CONTEXTOR_API_URL).
+    /// For clients that can only start a command, or cannot send a token. The token comes from --token-file, else from
+    /// the environment variable KB_MCP_TOKEN (or CONTEXTOR_PAT). It is checked at the start; an invalid token ends the
+    /// command with exit status 2. The URL begins with http://; TLS is not supported. Without URL, the variable KB_MCP_URL
+    /// (or CONTEXTOR_API_URL) is used.
     #[arg(
         long,
         value_name = "URL",
@@ -115,20 +115,20 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// Offer these tools only: `code`, `docs`, `all`, or names of tools, with commas between
+    /// Offer only these tools: `code`, `docs`, `all`, or tool names separated by commas
     #[arg(long, value_name = "TOOLS", conflicts_with = "connect")]
     pub(crate) tools: Option<String>,
 
-    /// Put NAME_ before the name of each tool, so that it differs from those of other servers
+    /// Put NAME_ before each tool name, to tell the tools from those of other servers
     #[arg(long, value_name = "NAME", conflicts_with = "connect")]
     pub(crate) tool_prefix: Option<String>,
 
-    /// Put this server into the configuration of HOST and exit
+    /// Add this server to the configuration of HOST and exit
     ///
-    /// It makes that program start this server: with absolute paths, and with the other flags given here.
-    /// Comments and other servers in the file stay as they are; a copy of the file is kept beside it.
-    /// With --http it makes the program connect to that address, with the token that the environment
-    /// variable KB_MCP_TOKEN has then.
+    /// HOST is the program that will start this server, such as claude or vscode. The entry has absolute paths and the
+    /// other flags given here. Comments and other servers in the configuration stay, and a backup copy is written next to
+    /// it. With --http, the entry makes HOST connect to that address, with the token in the environment variable
+    /// KB_MCP_TOKEN.
     #[arg(
         long,
         value_name = "HOST",
@@ -138,7 +138,7 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) install: Option<Host>,
 
-    /// Take this server out of the configuration of HOST and exit
+    /// Remove this server from the configuration of HOST and exit
     #[arg(
         long,
         value_name = "HOST",
@@ -148,15 +148,15 @@ pub(crate) struct McpArguments {
     )]
     pub(crate) uninstall: Option<Host>,
 
-    /// With --install or --uninstall: the configuration of the project in this folder, not the user's
+    /// With --install or --uninstall: change the configuration of the project in this folder, not of the user
     #[arg(long, help_heading = "Hosts")]
     pub(crate) project: bool,
 
-    /// With --install or --uninstall: print what would change, and change nothing
+    /// With --install or --uninstall: only print what would change
     #[arg(long, help_heading = "Hosts")]
     pub(crate) dry_run: bool,
 
-    /// The name that the server has in the configuration
+    /// Name of the server in the configuration
     #[arg(
         long,
         value_name = "NAME",
@@ -239,7 +239,7 @@ pub(crate) enum TokenAction {
     },
     /// List the tokens: name, scope, when created and when last used
     List,
-    /// Revoke a token; requests with it are refused from then on
+    /// Revoke a token; requests with it are then refused
     Revoke {
         /// The name of the token
         #[arg(value_name = "NAME")]
@@ -249,7 +249,7 @@ pub(crate) enum TokenAction {
 
 const TOKEN_EXAMPLES: &str = "\
 Examples:
-  kb token create laptop                print a token that allows reading
-  kb token create ci --write            one that also allows writing
+  kb token create laptop                print a read-only token
+  kb token create ci --write            print a token that also allows writes
   kb token list
   kb token revoke laptop";

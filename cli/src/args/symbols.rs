@@ -9,25 +9,25 @@ use kb_engine::{Filters, SymbolKind, SymbolRelation};
 use super::flags::{JsonFlag, LinkFlag, PageFlags, RefreshFlag, is_kb_file};
 use crate::failure::Failure;
 
-/// List the definitions of programs: functions, classes, types, constants
+/// List the symbols of source code: functions, classes, types, constants
 ///
-/// One line each, sorted by path and line: PATH:LINES, kind, the symbols that hold it and its own label, signature. A
-/// document has symbols when its language is parsed; `kb outline DOCUMENT` lists those of one.
+/// Prints one line for each symbol, sorted by path and line: PATH:LINES, kind, enclosing symbols and name, signature.
+/// Symbols exist for languages that `kb` parses. `kb outline DOCUMENT` lists the symbols of one document.
 ///
-/// --uses and --used-by compare names, not what the compiler makes of them: another function of the same name counts as
-/// well, what is called through another name does not. A line calls a name when an opening bracket follows it outside
-/// of a comment; languages that call without brackets have only lines that name it.
+/// --uses and --used-by compare names only. They also find another function of the same name, and they miss calls
+/// through another name. A line counts as a call if an opening bracket follows the name outside a comment. In languages
+/// that call without brackets, a line only counts as naming the symbol.
 #[derive(Debug, Args)]
 #[command(after_help = SYMBOLS_EXAMPLES)]
 pub(crate) struct SymbolsArguments {
-    /// A name, as --name takes it: `parse_*`, `Runtime::spawn`; before it the .kb file, unless -f names it
+    /// A symbol name or pattern as for --name: `parse_*`, `Runtime::spawn`; a .kb file may come before it
     #[arg(value_name = "NAME", value_hint = ValueHint::Other)]
     operand: Vec<String>,
 
-    /// The .kb file (repeatable: several files are asked one after the other)
+    /// The .kb file (repeatable: files are searched one after the other)
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     file: Vec<PathBuf>,
 
@@ -35,11 +35,10 @@ pub(crate) struct SymbolsArguments {
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kinds())]
     pub(crate) kind: Vec<SymbolKind>,
 
-    /// Only symbols whose name matches, in upper or lower case; `*` stands for any characters, `?` for one
+    /// Only symbols whose name matches; `*` matches any characters, `?` matches one
     ///
-    /// A name matches whole or by its last part: `bar` finds `Foo::bar`. `Foo::bar`, `Foo.bar` and `Foo.bar()` find
-    /// what Foo holds. Quote patterns to keep the shell from
-    /// expanding them.
+    /// Case is ignored. The pattern must match the whole name or its last part: `bar` finds `Foo::bar`. `Foo::bar`,
+    /// `Foo.bar` and `Foo.bar()` find the `bar` inside Foo. Quote patterns to keep the shell from expanding them.
     #[arg(long, value_name = "GLOB")]
     name: Option<String>,
 
@@ -47,15 +46,15 @@ pub(crate) struct SymbolsArguments {
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Vec<String>,
 
-    /// Only documents whose path matches, for example `src/**/*.rs` (repeatable)
+    /// Only documents whose path matches, such as `src/**/*.rs` (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
 
-    /// Only symbols that use this name, such as the callers of a function, with the lines that have it
+    /// Only symbols that use this name, such as the callers of a function, with the lines where they use it
     #[arg(long, value_name = "NAME", conflicts_with = "used_by")]
     pub(crate) uses: Option<String>,
 
-    /// Only symbols whose name stands in the definition of NAME: what it calls, and types that it names
+    /// Only symbols that the definition of NAME uses: functions that it calls, and types that it names
     #[arg(long, value_name = "NAME")]
     pub(crate) used_by: Option<String>,
 
@@ -79,7 +78,7 @@ pub(crate) struct SymbolsArguments {
 const SYMBOLS_EXAMPLES: &str = "\
 Examples:
   kb symbols parse_header                       where parse_header is defined
-  kb symbols 'parse_*' -f notes.kb              functions, methods and constants of such names
+  kb symbols 'parse_*' -f notes.kb              all symbols whose name begins with parse_
   kb symbols Runtime::spawn                     the method of that type
   kb symbols --kind class --kind struct --name '*Handler'
   kb symbols --lang python --path 'src/**' --kind function
@@ -87,10 +86,10 @@ Examples:
   kb symbols --used-by parse_header             what parse_header calls";
 
 impl SymbolsArguments {
-    /// The files that were named, and the name.
+    /// Returns the .kb files and the symbol name that were given.
     ///
     /// # Errors
-    /// A mistake in the command line: several names.
+    /// A usage error if several names are given.
     pub(crate) fn files_and_name(&self) -> Result<(Vec<PathBuf>, Option<String>), Failure> {
         let mut files = self.file.clone();
         let mut names: Vec<&String> = self.name.iter().collect();
@@ -107,8 +106,8 @@ impl SymbolsArguments {
             [] => Ok((files, None)),
             [name] => Ok((files, Some((*name).clone()))),
             [first, second, ..] => Err(Failure::usage(
-                format!("two names are given, {first} and {second}"),
-                Some("give one; `*` and `?` in it stand for any characters".to_owned()),
+                format!("only one name is allowed, and two are given: {first} and {second}"),
+                Some("give one pattern: `*` matches any characters, `?` matches one".to_owned()),
             )),
         }
     }
@@ -126,7 +125,7 @@ impl SymbolsArguments {
     }
 }
 
-/// Reads the name of a kind.
+/// Parses the name of a symbol kind.
 pub(super) fn kinds() -> impl TypedValueParser<Value = SymbolKind> {
     PossibleValuesParser::new(SymbolKind::ALL.map(SymbolKind::name))
         .try_map(|name| SymbolKind::from_name(&name).ok_or("no kind of that name"))

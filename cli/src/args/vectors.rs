@@ -1,4 +1,4 @@
-//! Flags of the verbs about vectors that other models made.
+//! Flags of `kb import` and `kb vectors`.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use kb_engine::Metric;
 use super::flags::{FileOperand, JsonFlag};
 use super::writing::{VectorsArgument, WaitFlag};
 
-/// Import what another program made for the chunks of a .kb file
+/// Import data that another program made for the chunks of a .kb file
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true, after_help = IMPORT_EXAMPLES)]
 pub(crate) struct ImportArguments {
@@ -17,24 +17,25 @@ pub(crate) struct ImportArguments {
     pub(crate) action: ImportAction,
 }
 
-/// What is imported.
+/// The subcommands of `kb import`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportAction {
     Vectors(ImportVectorsArguments),
 }
 
-/// Import vectors of any embedding model into a column of the file, to be searched by `kb search --vector`
+/// Import vectors of any embedding model into a column of the file, for `kb search --vector`
 ///
-/// SOURCE has one vector a row and is read in parts, however large it is. All rows come in one step or none:
-/// interrupting the command, or a row that is wrong, leaves the file as it was. Rows that name their chunks may be fewer
-/// than the chunks. The first import of a column decides its scale; numbers beyond it are cut, and a warning says so.
+/// SOURCE has one vector per row. It is read in parts, so it may be larger than memory. The import is one step: after an
+/// interrupt or a wrong row the file is unchanged. The first import of a column sets its scale. Later numbers beyond
+/// the scale are clamped, with a warning.
 ///
-/// An .npy file has the shape [rows, dim], of f2, f4, f8 or i1 in C order: its rows are the chunks of the file in
-/// order, one for each (documents by path, then chunks), or --rows names them. A line of a .jsonl file is
-/// {"document": "a.md", "chunk": 0, "vector": [0.1, 0.2]}; in place of "chunk" there may be "span" (bytes) or
-/// "lines". Convert a .parquet, .arrow or .feather file to .jsonl first, unless kb was built with the feature
-/// `parquet`: such a file has the columns document, chunk or start and end, and vector.
-/// `kb get GLOB --format chunks --json` prints the texts to embed with these names.
+/// An .npy file has the shape [rows, dim], type f2, f4, f8 or i1, and C order. It has one row for each chunk of the
+/// .kb file, ordered by document path and then by chunk. With --rows, the rows belong to the chunks that the other file
+/// names, and may be fewer. A line of a .jsonl file is {"document": "a.md", "chunk": 0, "vector": [0.1, 0.2]}.
+/// Instead of "chunk" it may have "span" (bytes) or "lines". Convert .parquet, .arrow and .feather files to .jsonl first,
+/// unless kb was built with the feature `parquet`. Their columns are document, chunk (or start and end), and vector.
+///
+/// `kb get GLOB --format chunks --json` prints the texts to embed, with these names.
 #[derive(Debug, Args)]
 #[command(after_help = IMPORT_EXAMPLES)]
 pub(crate) struct ImportVectorsArguments {
@@ -42,15 +43,15 @@ pub(crate) struct ImportVectorsArguments {
     #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// The vectors: an .npy or .jsonl file
+    /// The file with the vectors: .npy or .jsonl
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     pub(crate) source: PathBuf,
 
-    /// Name of the column, a new one or one that gets more vectors [default: the name of SOURCE without its ending]
+    /// Name of a new or existing column [default: the name of SOURCE without its extension]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
-    /// The model that made the vectors, in any words; the file remembers it
+    /// Name of the model that made the vectors; stored in the file for information
     #[arg(
         long,
         value_name = "MODEL",
@@ -63,19 +64,19 @@ pub(crate) struct ImportVectorsArguments {
     #[arg(long, value_name = "METRIC", default_value = Metric::default().name(), value_parser = metrics())]
     pub(crate) metric: Metric,
 
-    /// How a new column is stored: a byte or half a byte a dimension
+    /// How to store a new column
     #[arg(long, value_name = "CODEC", default_value = "i8")]
     pub(crate) codec: VectorsArgument,
 
-    /// Which chunk each row of an .npy file is of: a line each, {"document": "a.md", "chunk": 0}
+    /// For an .npy file: a file with one line per row that names its chunk, {"document": "a.md", "chunk": 0}
     #[arg(long, value_name = "FILE.jsonl", value_hint = ValueHint::FilePath)]
     pub(crate) rows: Option<PathBuf>,
 
-    /// Replace vectors that chunks have in this column already
+    /// Replace vectors that this column already has
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Make it the column that `kb search --vector` searches when none is named
+    /// Make this the default column of `kb search --vector`
     #[arg(long)]
     pub(crate) default: bool,
 
@@ -95,14 +96,14 @@ const IMPORT_EXAMPLES: &str = "\
 Examples:
   kb get -f notes.kb '*' --format chunks --json > chunks.jsonl     the texts to embed
   kb import vectors notes.kb minilm.jsonl --model all-MiniLM-L6-v2
-  kb import vectors notes.kb minilm.npy --default     a row for each chunk, in order
+  kb import vectors notes.kb minilm.npy --default     one row per chunk, in order
   kb import vectors notes.kb e5.npy --rows chunks.jsonl --metric dot
   kb import vectors notes.kb new.jsonl --name e5 --replace";
 
-/// List the columns of vectors of a file, remove one, or choose the default
+/// List the vector columns of a file, remove one, or choose the default
 ///
-/// The column `built-in` has the vectors that kb makes itself; the others were imported by `kb import vectors`. A
-/// document that is changed or removed loses its imported vectors.
+/// The column `built-in` has the vectors of kb's own model. Other columns come from `kb import vectors`. If a document
+/// changes or is removed, its imported vectors are removed.
 #[derive(Debug, Args)]
 #[command(after_help = COLUMNS_EXAMPLES)]
 pub(crate) struct ColumnsArguments {
@@ -113,7 +114,7 @@ pub(crate) struct ColumnsArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) remove: Option<String>,
 
-    /// Make this the column that `kb search --vector` searches when none is named
+    /// Make this the default column of `kb search --vector`
     #[arg(long, value_name = "NAME", conflicts_with = "remove")]
     pub(crate) default: Option<String>,
 

@@ -1,4 +1,4 @@
-//! Flags of the verbs that make, change or check a file.
+//! Flags of the verbs that create, change or check a file.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,17 +9,16 @@ use kb_engine::{IndexOptions, VectorCodec};
 use super::flags::{FileFlag, FileOperand, JsonFlag};
 use crate::output::format;
 
-/// How long a command waits that does not say how long: an upload, or the `kb index` of a small folder,
-/// takes less.
+/// How long a command waits by default. An upload, or `kb index` of a small folder, takes less.
 const DEFAULT_WAIT: Duration = Duration::from_secs(10);
 
-/// Waiting for another writer.
+/// How long to wait for another writer.
 #[derive(Debug, Args)]
 pub(crate) struct WaitFlag {
     /// Wait up to SECONDS for another program to finish writing the file
     ///
-    /// Without a number, wait without limit. Without this flag, wait 10 seconds; 0 does not wait. Then a
-    /// file that another program is writing is an error that names the program.
+    /// Without a number, wait without limit. Without this flag, wait 10 seconds; 0 does not wait. If the other program
+    /// is still writing after this time, the command fails and names the program.
     #[arg(
         long,
         value_name = "SECONDS",
@@ -31,31 +30,31 @@ pub(crate) struct WaitFlag {
 }
 
 impl WaitFlag {
-    /// How long to wait; zero: not at all.
+    /// Returns how long to wait; zero means not at all.
     pub(crate) fn limit(&self) -> Duration {
         self.wait.unwrap_or(DEFAULT_WAIT)
     }
 }
 
-/// Which files are too large.
+/// The size above which files are skipped.
 #[derive(Debug, Args)]
 pub(crate) struct SizeLimit {
     /// Skip files larger than this
     ///
-    /// A number of bytes, or a number with a unit: 500K, 16M, 1G (powers of 1024), 16MB (powers of 1000).
+    /// A number of bytes, or a number with a unit: 500K, 16M, 1G (powers of 1,024), 16MB (powers of 1,000).
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = format::parse_bytes)]
     pub(crate) max_file_size: u64,
 }
 
-/// Whether keys and credentials are read.
+/// Whether files with keys and credentials are read.
 #[derive(Debug, Args)]
 pub(crate) struct SecretsFlag {
-    /// Also read files that may hold a key or credentials [default: as the file has it, else false]
+    /// Also read files that may hold keys or credentials [default: as stored in the .kb file, else false]
     ///
-    /// Without it they are skipped with a reason: by name (id_rsa, .env, credentials.json, *.p12 and others), or by
-    /// content (private keys, tokens of cloud services, settings with a password). The .kb file remembers the
-    /// choice; --include-secrets=false goes back and removes them. A line with `gitleaks:allow` is not searched,
-    /// and `kb add FILE --include-secrets` takes in one file.
+    /// Without this flag they are skipped: by name (id_rsa, .env, credentials.json, *.p12 and others), or by content
+    /// (private keys, tokens of cloud services, settings with a password). A line with `gitleaks:allow` is not checked.
+    /// The .kb file stores this choice; --include-secrets=false reverts it and removes these files. To add a single file,
+    /// use `kb add FILE --include-secrets`.
     #[arg(
         long,
         value_name = "BOOL",
@@ -67,7 +66,7 @@ pub(crate) struct SecretsFlag {
 }
 
 impl SecretsFlag {
-    /// Options of a run that do with secrets as was asked, or as the file has it.
+    /// Returns options with the choice that was given, or without one: the choice of the file then applies.
     pub(crate) fn options(&self) -> IndexOptions {
         let options = IndexOptions::new();
         match self.include_secrets {
@@ -77,14 +76,14 @@ impl SecretsFlag {
     }
 }
 
-/// Which files below the PATHs are read.
+/// Which files in the PATHs are read.
 #[derive(Debug, Args)]
 pub(crate) struct SelectionFlags {
-    /// Also read hidden files and folders that git does not track [default: as the file has it, else false]
+    /// Also read hidden files and folders that git does not track [default: as stored in the .kb file, else false]
     ///
-    /// Those that git tracks (.github, .gitlab-ci.yml) are read without this flag, and what git keeps in .git never is.
-    /// What is skipped is reported, and listed by `kb ls --skipped`. The .kb file remembers the choice for each PATH;
-    /// --hidden=false goes back.
+    /// Hidden files that git tracks (.github, .gitlab-ci.yml) are always read, and .git itself is never read. Skipped
+    /// files are reported, and `kb ls --skipped` lists them. The .kb file stores this choice for each PATH;
+    /// --hidden=false reverts it.
     #[arg(
         long,
         value_name = "BOOL",
@@ -94,11 +93,11 @@ pub(crate) struct SelectionFlags {
     )]
     hidden: Option<bool>,
 
-    /// Follow symbolic links [default: as the file has it, else false]
+    /// Follow symbolic links [default: as stored in the .kb file, else false]
     ///
-    /// Each real file is read once, under its first path. Links to a place in the same PATH, around it or in another PATH
-    /// are skipped, so loops end. `kb watch` sees no changes behind links until it reads the folder again. The .kb file
-    /// remembers the choice for each PATH; --follow=false goes back.
+    /// Each real file is read once, under the first path that leads to it. A link into any PATH, or to a folder that
+    /// contains one, is skipped, so there are no loops. `kb watch` does not see changes behind links until it reads the
+    /// folder again. The .kb file stores this choice for each PATH; --follow=false reverts it.
     #[arg(
         long,
         value_name = "BOOL",
@@ -108,24 +107,24 @@ pub(crate) struct SelectionFlags {
     )]
     follow: Option<bool>,
 
-    /// Read only files that match GLOB, or that are in a folder that does (repeatable)
+    /// Read only files that match GLOB or are in a folder that matches (repeatable)
     ///
-    /// A pattern as in .gitignore, relative to PATH: *.md, docs/, /src/**/*.rs. It does not bring back what .gitignore,
-    /// .kbignore or --exclude leave out. The .kb file remembers the patterns for each PATH, and later runs and `kb watch`
-    /// obey them; new ones replace them, and --include= removes them.
+    /// Patterns are as in .gitignore, relative to PATH: *.md, docs/, /src/**/*.rs. Files that .gitignore, .kbignore or
+    /// --exclude excludes stay excluded. The .kb file stores the patterns for each PATH, for later runs and for
+    /// `kb watch`. New patterns replace them; --include= removes them.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     include: Option<Vec<String>>,
 
     /// Skip files and folders that match GLOB (repeatable)
     ///
-    /// Patterns and memory are as those of --include; --exclude= removes them. A .kbignore file in the folder does the
-    /// same for everybody who indexes it.
+    /// Patterns are written and stored as those of --include; --exclude= removes them. To exclude files for everybody
+    /// who indexes a folder, put the patterns into a .kbignore file there.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Option<Vec<String>>,
 }
 
 impl SelectionFlags {
-    /// Options of a run that takes what was asked, or what the file has.
+    /// Adds the choices that were given to `options`; the others are those of the file.
     pub(crate) fn apply(&self, options: IndexOptions) -> IndexOptions {
         options
             .hidden(self.hidden)
@@ -137,73 +136,75 @@ impl SelectionFlags {
 
 /// Create a .kb file from folders and files, or bring it up to date
 ///
-/// Reads documents and source code below every PATH on all cores. Files matched by .gitignore or
-/// .kbignore, hidden files that git does not track, other work trees of the same git repository, binary files, .kb
-/// files, and files with keys or credentials are skipped; a hidden file that is itself a PATH is read. The new state is written in one step: readers see the old state until then, and
-/// interrupting the command leaves the old state. A new file is written every 30 seconds; interrupted after that, it keeps
-/// what it has, and the same command goes on.
+/// Reads documents and source code in every PATH, on all cores. Skipped are: files matched by .gitignore or .kbignore,
+/// hidden files that git does not track, other work trees of the same git repository, binary files, .kb files, and
+/// files with keys or credentials. A hidden file that is itself a PATH is read.
 ///
-/// Running it again reads and writes only what changed. Other PATHs are added to those that the file
-/// was made from; what came from elsewhere, or by `kb add`, stays.
+/// An existing file changes in one step at the end: readers see the old state until then, and an interrupted command
+/// leaves it. A new file is saved every 30 seconds; after an interrupt, the same command continues from there.
+///
+/// When the command runs again, it reads and writes only what changed. A new PATH is added to the folders of the file.
+/// Documents from other folders, and those added by `kb add`, stay.
 #[derive(Debug, Args)]
 #[command(after_help = INDEX_EXAMPLES)]
 pub(crate) struct IndexArguments {
     #[command(flatten)]
     pub(crate) target: TargetArguments,
 
-    /// Write nothing; report what would change, and exit with 1 if the file is out of date
+    /// Write nothing: report what would change, and exit with status 1 if the file is out of date
     #[arg(long, conflicts_with = "rebuild")]
     pub(crate) check: bool,
 
-    /// Compare the content of every file, even if its size and time have not changed
+    /// Compare the content of every file, even if its size and modification time have not changed
     #[arg(long)]
     pub(crate) force_hash: bool,
 
     /// Remove the documents of folders that have no files left
     ///
-    /// A PATH without files is an error. An empty folder below a PATH keeps its documents, with exit status 2, where
-    /// nothing was removed from it since they were seen: it may be a disk that is not mounted. This flag removes these
-    /// documents. Those of single files, of folders that are gone and of folders that were emptied are removed without it.
+    /// An empty folder may be the mount point of a disk that is not mounted. So a PATH without files is an error, and an
+    /// empty folder inside a PATH keeps its documents, with exit status 2, unless its times show that files were removed
+    /// from it. This flag removes these documents. Documents of deleted files and folders are always removed.
     #[arg(long)]
     pub(crate) prune: bool,
 
-    /// PATH is the folder of this root of the file, whatever it holds and wherever the root was
+    /// Treat PATH as this root of the file, wherever the root was before
     ///
-    /// A sealed file knows its folders by name only. A folder of that name is taken for the root when
-    /// more than half of a sample of its files are there unchanged; otherwise it becomes a root of its
-    /// own and this flag says that it is the same. A root whose folder is gone is recognised in the same way, whatever
-    /// the new folder is called. `kb info` lists the roots: name one by its prefix,
-    /// by its folder, or exactly by `PREFIX/` (`.` is the root without a prefix). One PATH only.
+    /// A root is a folder that was indexed into the file; `kb info` lists them. Name a root by its prefix, its folder, or
+    /// exactly by `PREFIX/`; `.` is the root without a prefix. Give one PATH.
+    ///
+    /// This flag is needed only if a moved folder is not recognised. It is recognised if more than half of a sample of
+    /// its files are unchanged, and if its old folder is gone or the file is sealed: a sealed file stores folder names
+    /// only. Otherwise the folder becomes a new root.
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) root: Option<String>,
 
-    /// Read every file again and rewrite the whole .kb file; columns of imported vectors are lost
+    /// Read every file again and rewrite the whole .kb file; imported vectors are lost
     ///
-    /// `kb seal` rewrites a file, also with another --vectors codec, and keeps them.
+    /// `kb seal` also rewrites a file, with another --vectors codec too, and keeps imported vectors.
     #[arg(long)]
     pub(crate) rebuild: bool,
 
-    /// How vectors are stored in a new file, or with --rebuild [default: as the file has them, else i8]
+    /// How to store vectors, in a new file or with --rebuild [default: as in the .kb file, else i8]
     ///
-    /// i4 takes half the bytes of i8 and answers nearly as well.
+    /// i4 takes half the bytes of i8, and results are nearly as good.
     #[arg(long, value_name = "CODEC")]
     pub(crate) vectors: Option<VectorsArgument>,
 
-    /// Least share of the 10 nearest chunks that a search by meaning finds, 0.5 to 1 or 0 [default: as the file has it]
+    /// Least recall of a search by meaning, 0.5 to 1; 0 removes the requirement [default: as stored in the .kb file]
     ///
-    /// Measured on questions drawn from the file, against vectors that are not quantised. A large file is searched by
-    /// parts of its vector index; searches read as much of it as this takes. Where it cannot be had, because i8 or i4
-    /// vectors do not tell chunks apart that well, the exit status is 1 and the file as good as it can be. `kb info`
-    /// shows what was measured. The .kb file remembers the wish, which `kb seal` keeps too; 0 takes it back. It is of the
-    /// built-in vectors: columns of other models are measured when they are imported, and `kb vectors` shows that.
+    /// Recall is the share of the 10 nearest chunks that a search finds. It is measured with questions drawn from the
+    /// file, against vectors that are not quantised. In a large file, a search reads only parts of the vector index; this
+    /// value sets how many. If i8 or i4 vectors are not precise enough to reach it, the file gets the best recall that is
+    /// possible, and the exit status is 1. `kb info` shows the measured recall. The .kb file stores this value, and `kb
+    /// seal` keeps it. It applies to the built-in vectors; `kb vectors` shows the recall of imported ones.
     #[arg(long, value_name = "SHARE", value_parser = recall)]
     pub(crate) min_recall: Option<f32>,
 
-    /// Write no trigrams, by which `kb search --mode regex` skips text [default: as the file has it, else false]
+    /// Write no trigram index [default: as stored in the .kb file, else false]
     ///
-    /// The file is smaller by some 7 % of its text, and a search for a regular expression reads all of it. The .kb file
-    /// remembers the choice; --no-trigrams=false goes back. It holds for what is written from now on: with --rebuild,
-    /// or after `kb seal`, for everything.
+    /// The trigram index lets `kb search --mode regex` skip text that cannot match. Without it, the file is smaller by
+    /// about 7 % of its text, and a regex search reads all text. The .kb file stores this choice; --no-trigrams=false
+    /// reverts it. The choice applies to documents that are written from now on; --rebuild or `kb seal` applies it to all.
     #[arg(
         long,
         value_name = "BOOL",
@@ -213,7 +214,7 @@ pub(crate) struct IndexArguments {
     )]
     pub(crate) no_trigrams: Option<bool>,
 
-    /// Worker threads; 0 is one per core
+    /// Number of worker threads; 0 means one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
 
@@ -229,7 +230,7 @@ pub(crate) struct IndexArguments {
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
 
-    /// List every file that changed, and every skipped file with the reason
+    /// List every changed file, and every skipped file with the reason
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
 
@@ -241,7 +242,7 @@ pub(crate) struct IndexArguments {
     pub(crate) json: JsonFlag,
 }
 
-/// What is read, and the file that is made from it.
+/// The sources, and the .kb file to write.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArguments {
     /// Folders or files to read
@@ -250,8 +251,8 @@ pub(crate) struct TargetArguments {
 
     /// The file to write [default: ./<folder name>.kb]
     ///
-    /// Needed when several PATHs are given. Where there is no file of that name, but the current folder has a .kb
-    /// that was made from PATH or from a folder around it, that one is brought up to date.
+    /// Required if several PATHs are given. Without this flag and without a file of the default name, a .kb file in the
+    /// current folder is updated if it was indexed from PATH or from a folder that contains PATH.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }
@@ -259,21 +260,21 @@ pub(crate) struct TargetArguments {
 const INDEX_EXAMPLES: &str = "\
 Examples:
   kb index .                            this folder, into ./<folder name>.kb
-  kb index ~/notes -o notes.kb          that folder, into this file
+  kb index ~/notes -o notes.kb          another folder, into notes.kb
   kb index docs src -o project.kb       two folders in one file
-  kb index . --check                    exit with 1 if the file is out of date
+  kb index . --check                    exit with status 1 if out of date
   kb index . --include '*.md' --exclude drafts/
                                         only Markdown, and no drafts
   kb index . --max-file-size 1M -v      list skipped files with the reason";
 
 /// Keep a .kb file up to date while its sources change
 ///
-/// Indexes the PATHs, then picks up every save, rename and deletion below them within a fraction of a
-/// second. Prints one line for each update: the time, how many documents are new (+), changed (~) and
-/// removed (-), and how long it took. The file can be searched meanwhile, and other programs can write
-/// it between two updates. If a folder disappears, its documents stay, and it is watched again when it
-/// is back. If the .kb file itself is moved or removed, the command exits with status 2 and creates no
-/// new file. Press Ctrl-C to stop.
+/// Indexes the PATHs, then picks up every saved, renamed and deleted file within a fraction of a second. Prints one line
+/// for each update: the time, the number of documents added (+), changed (~) and removed (-), and how long it took.
+/// The file can be searched at any time, and other programs can write it between two updates.
+///
+/// If a folder disappears, its documents stay, and it is watched again once it is back. If the .kb file is moved or
+/// removed, the command exits with status 2 and creates no new file. Press Ctrl-C to stop.
 #[derive(Debug, Args)]
 #[command(after_help = WATCH_EXAMPLES)]
 pub(crate) struct WatchArguments {
@@ -301,12 +302,12 @@ const WATCH_EXAMPLES: &str = "\
 Examples:
   kb watch .                            this folder, into ./<folder name>.kb
   kb watch ~/notes docs -o all.kb       two folders in one file
-  kb watch . --json | jq .changes       what changed, for a program";
+  kb watch . --json | jq .changes       changes as JSON, for a program";
 
 /// Add one document, from a file or standard input
 ///
-/// The document is known by its path inside the .kb from then on: `kb index` leaves it alone. Prints
-/// this path and the handle, a short name that stays when the title changes.
+/// The command prints the path of the document inside the .kb file, and its handle: a short name that stays the same
+/// if the title changes. `kb index` does not change or remove added documents.
 #[derive(Debug, Args)]
 #[command(after_help = ADD_EXAMPLES)]
 pub(crate) struct AddArguments {
@@ -316,18 +317,18 @@ pub(crate) struct AddArguments {
 
     /// The .kb file to add to; created if it does not exist
     ///
-    /// Default: the file named by KB_FILE, else the .kb file in this folder or in the nearest parent folder that
-    /// has one; of several the newest that was made from this folder.
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder.
     #[arg(short, long, value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
 
-    /// Path of the document inside the .kb [default: the name of SOURCE]
+    /// Path of the document inside the .kb file [default: the file name of SOURCE]
     ///
-    /// Its ending says how the content is read: .md, .html, .rs. Without an ending, that of SOURCE.
+    /// Its extension (.md, .html, .rs) decides how the content is read. Without one, that of SOURCE decides.
     #[arg(long, value_name = "PATH")]
     pub(crate) path: Option<String>,
 
-    /// Title [default: the one that the content states]
+    /// Title of the document [default: the title in the content]
     #[arg(long)]
     pub(crate) title: Option<String>,
 
@@ -335,11 +336,11 @@ pub(crate) struct AddArguments {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
-    /// Replace the document at this path, and keep its handle and tags
+    /// Replace an existing document with this path; its handle and tags stay
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Add a file that may hold a key or credentials, which is refused without this flag
+    /// Add the file even if it may hold keys or credentials; without this flag it is refused
     #[arg(long)]
     pub(crate) include_secrets: bool,
 
@@ -358,14 +359,14 @@ Examples:
 
 /// Remove documents
 ///
-/// All of them or, when a name is wrong, none. A file of an indexed folder comes back when the folder
-/// is indexed again: name it in a .kbignore to keep it out.
+/// If one name is wrong, nothing is removed. A file of an indexed folder comes back when the folder is indexed again;
+/// to keep it out, put its path into a .kbignore file.
 #[derive(Debug, Args)]
 #[command(after_help = RM_EXAMPLES)]
 pub(crate) struct RmArguments {
-    /// Path of a document, a unique end of its path, its handle, or its kb:// address
+    /// A document: its path, a unique end of its path, its handle, or its kb:// address
     ///
-    /// The first of several may be the .kb file itself.
+    /// If several arguments are given, the first may be the .kb file.
     #[arg(required = true, value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
 
@@ -383,16 +384,16 @@ const RM_EXAMPLES: &str = "\
 Examples:
   kb rm minutes.md -f team.kb               by the end of its path
   kb rm release-notes-k3f9qa -f team.kb     by its handle
-  kb rm team.kb minutes.md                  the file before its documents";
+  kb rm team.kb minutes.md                  the .kb file as the first argument";
 
 /// Show, add or remove tags of documents
 ///
-/// Tags are kept in lower case. They stay when a file changes, except those that the front matter of
-/// a Markdown file states, which follow it. `kb search --tag` filters by them.
+/// Tags are stored in lower case, and `kb search --tag` filters by them. Tags that you add stay when the file changes.
+/// Tags in the front matter of a Markdown file follow the file.
 #[derive(Debug, Args)]
 #[command(after_help = TAG_EXAMPLES)]
 pub(crate) struct TagArguments {
-    /// Path of a document, a unique end of its path, its handle, or its kb:// address
+    /// A document: its path, a unique end of its path, its handle, or its kb:// address
     #[arg(required = true, value_name = "DOCUMENT")]
     pub(crate) documents: Vec<String>,
 
@@ -416,16 +417,16 @@ pub(crate) struct TagArguments {
 
 const TAG_EXAMPLES: &str = "\
 Examples:
-  kb tag guide.md                       which tags it has
+  kb tag guide.md                       show its tags
   kb tag guide.md --add draft --add sea
   kb tag docs/a.md docs/b.md --remove draft --add 'to ship'";
 
 /// Write the smallest, reproducible form of a file, with its content root
 ///
-/// Documents in the order of their paths, text compressed as well as possible, nothing deleted left,
-/// only the names of the indexed folders. The same documents give the same content root, on any
-/// machine and whatever the history. Takes about half a second for each megabyte of text. Where the sealed file misses
-/// the recall that `kb index --min-recall` asked for, it is written all the same, with a warning and exit status 1.
+/// The sealed file has its documents in the order of their paths, and text at the highest compression. It has no deleted
+/// data, and stores only the names of the indexed folders. The content root is a hash of the documents: equal documents
+/// give an equal content root, on any machine. Sealing takes about half a second for each megabyte of text. If the sealed
+/// file does not reach the recall of `kb index --min-recall`, it is written with a warning and exit status 1.
 #[derive(Debug, Args)]
 #[command(after_help = SEAL_EXAMPLES)]
 pub(crate) struct SealArguments {
@@ -443,14 +444,14 @@ pub(crate) struct SealArguments {
 
     /// Replace OUT.kb if it is another .kb file
     ///
-    /// For scripts that seal to the same name again and again. Without it another .kb at OUT.kb is
-    /// left as it is, with exit status 2. A file that is no .kb is never replaced.
+    /// For scripts that seal to the same name repeatedly. Without this flag, an existing OUT.kb is an error (exit status
+    /// 2) and stays unchanged. A file that is not a .kb file is never replaced.
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// How vectors are stored [default: as the file has them]
+    /// How to store vectors [default: as in the .kb file]
     ///
-    /// i4 takes half the bytes of i8 and answers nearly as well; the way back is to index again.
+    /// i4 takes half the bytes of i8, and results are nearly as good. To go back to i8, index the sources again.
     #[arg(long, value_name = "CODEC")]
     pub(crate) vectors: Option<VectorsArgument>,
 
@@ -464,9 +465,9 @@ pub(crate) struct SealArguments {
 /// How vectors are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum VectorsArgument {
-    /// 8 bits a dimension
+    /// 8 bits per dimension
     I8,
-    /// 4 bits a dimension
+    /// 4 bits per dimension
     I4,
 }
 
@@ -480,7 +481,7 @@ impl VectorsArgument {
 }
 
 impl SealArguments {
-    /// The file that was named.
+    /// Returns the file that was named, as an operand or by the flag.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.operand.as_deref().or(self.flag.as_deref())
     }
@@ -488,28 +489,28 @@ impl SealArguments {
 
 const SEAL_EXAMPLES: &str = "\
 Examples:
-  kb seal notes.kb                      in its place
-  kb seal notes.kb -o notes-1.0.kb      beside it
-  kb seal notes.kb -o ship.kb --force   also where an earlier ship.kb is
-  kb seal notes.kb --vectors i4         with vectors of half the size";
+  kb seal notes.kb                      replace notes.kb
+  kb seal notes.kb -o notes-1.0.kb      write another file
+  kb seal notes.kb -o ship.kb --force   replace an earlier ship.kb
+  kb seal notes.kb --vectors i4         store vectors in half the size";
 
-/// Check a file for damage, or compare it with the folders it was made from
+/// Check a file for damage, or compare it with the folders that were indexed into it
 ///
-/// Exit status: 0 if no problem is found, 1 if a folder given with --source differs from the file, 2 if
-/// the file is damaged.
+/// Exit status: 0 no problem found, 1 a --source folder differs from the file, 2 the file is damaged.
 #[derive(Debug, Args)]
 #[command(after_help = VERIFY_EXAMPLES)]
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     pub(crate) file: FileOperand,
 
-    /// Also rebuild every index entry from the stored text and compare
+    /// Also rebuild every index entry from the stored text and compare the two
     #[arg(long)]
     pub(crate) deep: bool,
 
-    /// Compare with this folder, wherever it was when the file was made (repeatable)
+    /// Compare the file with this folder (repeatable)
     ///
-    /// Reads every file. One DIR for each folder that the file was made from, of the same name.
+    /// Reads every file in DIR. Give one DIR for each folder that was indexed, with the same folder name. DIR may be in
+    /// another place than the indexed folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) source: Vec<PathBuf>,
 
@@ -522,24 +523,26 @@ pub(crate) struct VerifyArguments {
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
-  kb verify notes.kb                    every checksum
-  kb verify notes.kb --deep             and whether the indexes say what the texts say
-  kb verify notes.kb --source ~/notes   is it what is in this folder?";
+  kb verify notes.kb                    check every checksum
+  kb verify notes.kb --deep             also compare the indexes with the texts
+  kb verify notes.kb --source ~/notes   also compare the file with this folder";
 
-/// Reads a number of seconds, with a fraction or without.
+/// Parses a number of seconds, which may have a fraction.
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     text.parse()
         .ok()
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| {
-            format!("{text:?} is no number of seconds; give --wait=5, or --wait as the last word")
+            format!("{text:?} is not a number of seconds; give --wait=5, or put --wait last to wait without limit")
         })
 }
 
-/// A wanted recall, in the range that the engine takes: refused here, it names the flag.
+/// Parses a recall and checks its range. The engine checks the range too, but only here the error names the flag.
 fn recall(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(share) if share == 0.0 || (0.5..=1.0).contains(&share) => Ok(share),
-        _ => Err("a recall is a number from 0.5 to 1, such as 0.95, or 0 for none".to_owned()),
+        _ => {
+            Err("expected a recall from 0.5 to 1, such as 0.95, or 0 for no requirement".to_owned())
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether the files that a .kb was made from changed since, said of an answer, or mended before it.
+//! Warns after a result that source files changed, or updates the .kb file before it (`--refresh`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,16 +12,16 @@ use crate::output::format::plural;
 use crate::output::{Output, log};
 use crate::writer_wait::{wait_for_writer, waiting_note};
 
-/// Time that is spent on it after an answer, for all files together.
+/// Time limit of the check after a result, for all files together.
 const LIMIT: Duration = Duration::from_millis(5);
 
-/// How long an update before an answer waits for another writer.
+/// How long `--refresh` waits for another writer.
 const REFRESH_WAIT: Duration = Duration::from_secs(10);
 
-/// Changes that a warning names.
+/// Maximum number of changes that a warning names.
 const SHOWN: usize = 5;
 
-/// Warns where sources changed, after the answer was printed; `told` are documents that a warning named already.
+/// Warns if sources changed, after the result was printed. `told`: documents that an earlier warning named.
 pub(crate) fn warn_of_changes(
     opened: &[Opened],
     told: &[&str],
@@ -36,7 +36,7 @@ pub(crate) fn warn_of_changes(
     let mut any = false;
     for one in opened {
         let left = limit.saturating_sub(started.elapsed());
-        // An answer does not fail for what is not known of its sources.
+        // Staleness is best-effort: a result does not fail for it.
         let Ok(mut changed) = one.kb.changed_sources(left) else {
             continue;
         };
@@ -57,7 +57,7 @@ pub(crate) fn warn_of_changes(
         output.warning(&warning);
     }
     if any {
-        output.hint("--refresh brings the .kb file up to date first, as `kb index` does");
+        output.hint("--refresh updates the .kb file first, as `kb index` does");
     }
     Ok(())
 }
@@ -80,7 +80,7 @@ fn warning(changed: &ChangedSources) -> String {
     )
 }
 
-/// Brings files up to date with the folders that they were made from; without a name the one that is located.
+/// Updates the files from their indexed folders; without a name, the file that [`locate`] finds.
 pub(crate) fn refresh(files: &[PathBuf], output: &mut Output) -> Result<(), Failure> {
     if files.is_empty() {
         return refresh_one(&locate(None)?, output);
@@ -102,16 +102,13 @@ fn refresh_one(file: &Path, output: &mut Output) -> Result<(), Failure> {
     match refreshed {
         Ok(Some(_)) => {}
         Ok(None) => output.warning(&format!(
-            "the folders that {} was made from are not here: it was not brought up to date",
+            "{} was not updated: its indexed folders do not exist here",
             file.display()
         )),
-        // Whoever reads it says what is wrong with it.
+        // The read that follows reports the same error.
         Err(Error::PathNotFound { .. } | Error::NotAKb { .. }) => {}
         Err(error) => {
-            output.warning(&format!(
-                "{} was not brought up to date: {error}",
-                file.display()
-            ));
+            output.warning(&format!("{} was not updated: {error}", file.display()));
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! One verb per file: its arguments become calls of the engine, the answers become lines. `read` asks a
-//! file, `write` changes one, `serve` answers other programs.
+//! One file per verb: turns arguments into calls of the engine, and results into lines. `read` has the verbs that read a
+//! file, `write` those that change one, `serve` those that serve other programs.
 
 pub(crate) mod completions;
 mod freshness;

@@ -1,4 +1,4 @@
-//! The open file of a command that reads, and the end of a result that was cut.
+//! The open .kb file of a reading command, and the end of output that was cut.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
 
-/// How long to wait for the disk that the documents came from.
+/// How long to wait for the disk with the source files.
 pub(crate) const SOURCES_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// The open file of a command that reads, and what its errors need to know.
+/// The open .kb file of a reading command, and what its error messages need.
 pub(crate) struct Opened {
     pub(crate) kb: Kb,
     pub(crate) file: PathBuf,
@@ -23,7 +23,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens the file of `verb` ("kb get"): `given`, or located.
+    /// Opens the file of `verb` ("kb get"): `given`, or the one that [`locate`] finds.
     pub(crate) fn new(verb: &str, given: Option<&Path>) -> Result<Opened, Failure> {
         let file = locate(given)?;
         let verb = match given {
@@ -36,7 +36,7 @@ impl Opened {
         }
     }
 
-    /// Opens the files of `verb`, or the one that is located, each once.
+    /// Opens each of the files of `verb` once; without any, the one that [`locate`] finds.
     pub(crate) fn all(
         verb: &str,
         files: &[PathBuf],
@@ -49,10 +49,10 @@ impl Opened {
         let mut opened: Vec<Opened> = Vec::new();
         for given in given {
             let one = Opened::new(verb, given)?;
-            // Its answers would come twice.
+            // Its results would come twice.
             if opened.iter().any(|other| other.is_same_file(&one)) {
                 let name = output.name(&one.file.display().to_string()).into_owned();
-                output.warning(&format!("{name} was named twice; it is searched once"));
+                output.warning(&format!("{name} is given twice; it is searched once"));
             } else {
                 opened.push(one);
             }
@@ -65,22 +65,22 @@ impl Opened {
         absolute(self).is_some_and(|path| Some(path) == absolute(other))
     }
 
-    /// What answers say of their file: its name where there are several.
+    /// Returns the file names that results show; empty if there is only one file.
     pub(crate) fn names(opened: &[Opened]) -> Vec<String> {
         let several = if opened.len() > 1 { opened } else { &[] };
         let names = several.iter().map(|one| one.file.display().to_string());
         names.collect()
     }
 
-    /// The command that lists the documents of the file.
+    /// Returns the command that lists the documents of the file.
     pub(crate) fn list_command(&self) -> String {
         format!("kb ls -r -f {}", shell_word(&self.file))
     }
 
-    /// The answer of the engine, or its error with the corrected command.
+    /// Unwraps a result of the engine; an error gets the corrected command as its hint.
     pub(crate) fn ask<T>(&self, answer: kb_engine::Result<T>) -> Result<T, Failure> {
         answer.map_err(|error| {
-            // A folder in the place of a document.
+            // A folder was given instead of a document.
             let folder = match &error {
                 Error::DocumentNotFound { name, .. } => name.trim_end_matches('/').to_owned(),
                 _ => String::new(),
@@ -95,18 +95,19 @@ impl Opened {
         })
     }
 
-    /// Warns where the file of a document is not what was indexed.
+    /// Warns if the source file of a document changed after it was indexed.
     pub(crate) fn warn_stale(&self, document: &str, output: &mut Output) {
         let check = self.kb.source_check(&[document]).ok();
         let states = check.and_then(|check| check.run_within(SOURCES_TIMEOUT));
-        // A state that is not known is none: an answer does not fail for it.
+        // Staleness is best-effort: a read does not fail for it.
         let state = states
             .unwrap_or_default()
             .first()
             .and_then(|state| state.stale());
         if let Some(state) = state {
             output.warning(&format!(
-                "out of date: since it was indexed, the file of {document} was {state}; text and lines are the old ones"
+                "out of date: the file of {document} was {state} after it was indexed; text and line numbers are those of \
+                 the indexed version"
             ));
         }
     }
@@ -115,7 +116,7 @@ impl Opened {
 /// Stale documents that a warning names.
 const STALE_SHOWN: usize = 5;
 
-/// The warning about documents of an answer whose files have other content now, each with what happened to it.
+/// Returns the warning about documents of a result whose files changed, each with what happened to it.
 pub(crate) fn stale_warning<'d>(
     documents: impl Iterator<Item = (&'d str, &'static str)>,
 ) -> Option<String> {
@@ -135,7 +136,7 @@ pub(crate) fn stale_warning<'d>(
             String::new()
         };
         format!(
-            "out of date: since they were indexed, files of these results changed or were deleted: {}{more}",
+            "out of date: after they were indexed, files of these results changed or were deleted: {}{more}",
             stale.join(", ")
         )
     })
@@ -168,7 +169,7 @@ impl From<&DocumentText> for Rest {
     }
 }
 
-/// What is left of an answer that was asked for in parts, and how to get it.
+/// If output was requested in parts, prints how to continue.
 pub(crate) fn note_rest(
     flags: &PageFlags,
     json: bool,
@@ -181,8 +182,7 @@ pub(crate) fn note_rest(
     Ok(())
 }
 
-/// Prints one part where the user asked for a part, else all of them: the engine gives no text of any
-/// length at once.
+/// Prints one part if the user asked for a part, else all parts: the engine limits the length of one result.
 pub(crate) fn each_part(
     flags: &PageFlags,
     json: bool,
@@ -199,7 +199,7 @@ pub(crate) fn each_part(
     }
 }
 
-/// What is left of an answer, and how to get it.
+/// Prints how to continue output that was cut.
 pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<(), Failure> {
     if json {
         let paging = kb_json::paging(rest.tokens, rest.over_budget, rest.next.as_ref());
@@ -208,7 +208,7 @@ pub(crate) fn show_rest(json: bool, rest: &Rest, output: &mut Output) -> Result<
     if let Some(token) = &rest.next {
         output.flush()?;
         output.hint(&format!(
-            "there is more: the same command with --continue {token}"
+            "there is more: run the same command with --continue {token}"
         ));
     }
     Ok(())

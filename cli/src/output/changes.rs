@@ -1,23 +1,23 @@
-//! What an index run changed, or would change, in lines.
+//! Lines about what an index run changed, or would change.
 
 use kb_engine::{EmptiedFolder, MovedRoot, Report, SimilarRoot};
 use kb_json::{ChangeKind, changed_documents};
 
 use crate::output::format::{count, plural};
 
-/// Paths that are listed unless all are asked for.
+/// Maximum number of paths that are listed without --verbose.
 const SHOWN_PATHS: usize = 20;
 
-/// `added 3, updated 1, removed 2, unchanged 2294, left out 12`, or `nothing changed, left out 12`.
+/// Returns `added 3, updated 1, removed 2, unchanged 2294, skipped 12`, or `nothing changed, skipped 12`.
 pub(crate) fn counts(report: &Report) -> String {
     if !report.has_changes() {
         return match report.skipped.len() {
             0 => "nothing changed".to_owned(),
-            left_out => format!("nothing changed, left out {left_out}"),
+            skipped => format!("nothing changed, skipped {skipped}"),
         };
     }
     format!(
-        "added {}, updated {}, removed {}, unchanged {}, left out {}",
+        "added {}, updated {}, removed {}, unchanged {}, skipped {}",
         report.added.len(),
         report.updated.len(),
         report.removed.len(),
@@ -26,7 +26,7 @@ pub(crate) fn counts(report: &Report) -> String {
     )
 }
 
-/// `+ path`, `~ path`, `- path`, by path; some of them unless `all`.
+/// Returns `+ path`, `~ path` and `- path`, sorted by path; only the first ones unless `all`.
 pub(crate) fn lines(report: &Report, all: bool) -> Vec<String> {
     let changes = changed_documents(report);
     let shown = if all { changes.len() } else { SHOWN_PATHS };
@@ -50,7 +50,7 @@ fn sign(kind: ChangeKind) -> char {
     }
 }
 
-/// The message about a folder that was not taken for a root that it may be.
+/// Returns the message about a folder that may be an existing root but was not recognised as one.
 pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
     let why = if similar.is_gone {
         format!("the folder of root {} is gone", similar.root)
@@ -58,7 +58,7 @@ pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
         format!("it has the name of root {}", similar.root)
     };
     format!(
-        "{} counts as a new root, {}/: {why}, but {} of {} sampled files of that root are in it unchanged",
+        "{} is treated as a new root, {}/: {why}, but only {} of {} sampled files of that root are unchanged in it",
         similar.folder.display(),
         similar.prefix,
         count(u64::from(similar.same)),
@@ -66,14 +66,14 @@ pub(crate) fn similar_root(similar: &SimilarRoot) -> String {
     )
 }
 
-/// The message about a root that was recognised in another folder.
+/// Returns the message about a root that was recognised in another folder.
 pub(crate) fn moved_root(moved: &MovedRoot) -> String {
     let root = match moved.prefix.as_str() {
         "" => "the root".to_owned(),
         prefix => format!("root {prefix}/"),
     };
     format!(
-        "{root} moved: {} is gone, and {} of {} sampled files of it are unchanged in {}",
+        "{root} moved: {} is gone, and {} of {} sampled files are unchanged in {}",
         moved.from,
         count(u64::from(moved.same)),
         count(u64::from(moved.compared)),
@@ -81,7 +81,7 @@ pub(crate) fn moved_root(moved: &MovedRoot) -> String {
     )
 }
 
-/// The message about an empty folder whose documents stay.
+/// Returns the message about an empty folder whose documents stay.
 pub(crate) fn emptied_folder(emptied: &EmptiedFolder) -> String {
     let documents = plural(emptied.documents, "document");
     let stay = if emptied.documents == 1 {
@@ -90,7 +90,7 @@ pub(crate) fn emptied_folder(emptied: &EmptiedFolder) -> String {
         "stay"
     };
     format!(
-        "{} is empty; the {documents} from it {stay} in the file",
+        "{} is empty; its {documents} {stay} in the file",
         emptied.folder.display()
     )
 }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(lines(&report, false), ["- a", "+ b", "~ c", "+ d"]);
         assert_eq!(
             counts(&report),
-            "added 2, updated 1, removed 1, unchanged 9, left out 0"
+            "added 2, updated 1, removed 1, unchanged 9, skipped 0"
         );
         assert_eq!(counts(&Report::default()), "nothing changed");
     }

@@ -1,10 +1,10 @@
-//! Columns of vectors for people.
+//! One line about a vector column.
 
 use kb_engine::VectorColumn;
 
 use crate::output::format::{count, plural};
 
-/// `384 dimensions, cosine, i8, 120 of 121 chunks, default, all-MiniLM-L6-v2`.
+/// Returns `384 dimensions, cosine, i8, 120 of 121 chunks, default, all-MiniLM-L6-v2`.
 pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
     let of = match column.rows == chunks {
         true => plural(chunks, "chunk"),
@@ -24,7 +24,7 @@ pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
     }
     if let Some(recall) = &column.recall {
         facts.push_str(&format!(
-            ", search finds {:.2} of the {} nearest ({} of its vectors asked, at {})",
+            ", search finds {:.2} of the {} nearest ({} of its vectors as queries, at {})",
             recall.recall,
             recall.k,
             recall.queries,

@@ -1,4 +1,4 @@
-//! Numbers for people: sizes, counts, times; and names as a shell reads them.
+//! Formats numbers, sizes and times for people, and words for a shell.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use kb_engine::calendar::UtcTime;
 pub(crate) use kb_engine::escape::shell_word;
 pub(crate) use kb_json::{bytes, count};
 
-/// A count with its noun: `1 document`, `12 documents`.
+/// Returns a count with its noun: `1 document`, `12 documents`.
 pub(crate) fn plural(number: u64, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
@@ -16,7 +16,7 @@ pub(crate) fn plural(number: u64, noun: &str) -> String {
     }
 }
 
-/// What an empty presentation or workbook has: `deck.pptx has no slides: the presentation is empty`.
+/// Returns the note about an empty presentation or workbook: `deck.pptx has no slides: the presentation is empty`.
 pub(crate) fn no_parts(path: &str, kind: PartKind) -> String {
     let what = match kind {
         PartKind::Sheet => "workbook",
@@ -26,7 +26,7 @@ pub(crate) fn no_parts(path: &str, kind: PartKind) -> String {
     format!("{path} has no {}: the {what} is empty", kind.plural())
 }
 
-/// Seconds as people read them: `8 ms`, `2.31 s`, `3 min 20 s`.
+/// Formats a duration: `8 ms`, `2.31 s`, `3 min 20 s`.
 pub(crate) fn duration(duration: Duration) -> String {
     match duration.as_secs() {
         0 => format!("{} ms", duration.as_millis()),
@@ -35,7 +35,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     }
 }
 
-/// A share of a whole: `12.3 %`; nothing of nothing is `-`.
+/// Formats a share of a whole: `12.3 %`; `-` if the whole is 0.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     match whole {
         0 => "-".to_owned(),
@@ -43,7 +43,7 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
-/// Milliseconds since 1970 as `2026-11-21 20:34 UTC`; 0, which stands for unknown, as `unknown`.
+/// Formats milliseconds since 1970 as `2026-11-21 20:34 UTC`; 0 means unknown and gives `unknown`.
 pub(crate) fn time(milliseconds: i64) -> String {
     if milliseconds == 0 {
         return "unknown".to_owned();
@@ -54,7 +54,7 @@ pub(crate) fn time(milliseconds: i64) -> String {
     format!("{date} {hour:02}:{minute:02} UTC")
 }
 
-/// The time of day of milliseconds since 1970: `20:34:07Z`, the time of Greenwich.
+/// Formats the UTC time of day of milliseconds since 1970: `20:34:07Z`.
 pub(crate) fn clock(milliseconds: i64) -> String {
     let UtcTime {
         hour,
@@ -65,9 +65,9 @@ pub(crate) fn clock(milliseconds: i64) -> String {
     format!("{hour:02}:{minute:02}:{second:02}Z")
 }
 
-/// Reads a size: `4096`, `500K`, `16M`, `2G` (binary), `16MB` (decimal), `16MiB` (binary).
+/// Parses a size: `4096`, `500K`, `16M`, `2G` (binary), `16MB` (decimal), `16MiB` (binary).
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
-    let complaint = || format!("{text:?} is no size; give a number with K, M or G: 16M");
+    let complaint = || format!("{text:?} is not a size; examples: 4096, 500K, 16M, 1G");
     let digits = text
         .find(|character: char| !character.is_ascii_digit())
         .unwrap_or(text.len());
@@ -94,7 +94,7 @@ mod tests {
     fn counts_agree_with_their_noun() {
         assert_eq!(plural(1, "chunk"), "1 chunk");
         assert_eq!(plural(0, "chunk"), "0 chunks");
-        assert_eq!(plural(4096, "chunk"), "4 096 chunks");
+        assert_eq!(plural(4096, "chunk"), "4,096 chunks");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Links to the files that documents were made from, which terminals open (OSC 8), in formats as ripgrep has them.
+//! Terminal hyperlinks (OSC 8) to the source files of documents, in the formats of ripgrep.
 
 use std::path::Path;
 
-/// Names of formats, with what they stand for. Those of ripgrep.
+/// Names of formats and the formats they stand for, as in ripgrep.
 const ALIASES: [(&str, &str); 12] = [
     ("cursor", "cursor://file{path}:{line}:{column}"),
     ("default", "file://{host}{path}"),
@@ -43,10 +43,10 @@ enum Part {
 }
 
 impl HyperlinkFormat {
-    /// Reads a name of a format, or a format.
+    /// Parses the name of a format, or a format.
     ///
     /// # Errors
-    /// What is wrong with it, in a sentence.
+    /// A sentence that says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<HyperlinkFormat, String> {
         let alias = ALIASES.iter().find(|(name, _)| *name == text);
         let is_alias = alias.is_some();
@@ -57,7 +57,7 @@ impl HyperlinkFormat {
         if !is_alias && !format.contains('{') {
             let names: Vec<&str> = ALIASES.iter().map(|(name, _)| *name).collect();
             let names = names.join(", ");
-            return Err(format!("no format has that name; the names are {names}"));
+            return Err(format!("unknown format name; the names are {names}"));
         }
         let parts = parts(format)?;
         let has = |part: &Part| parts.contains(part);
@@ -76,7 +76,7 @@ impl HyperlinkFormat {
             scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(letters)
         };
         if !scheme.is_some_and(is_scheme) {
-            return Err("a format begins with a scheme, as file://{path}".to_owned());
+            return Err("a format must begin with a scheme, such as file://{path}".to_owned());
         }
         Ok(HyperlinkFormat { parts })
     }
@@ -103,12 +103,12 @@ impl HyperlinkFormat {
     }
 }
 
-/// A text that a terminal shows as a link. The address has no character that could end the sequence.
+/// Returns a text that a terminal shows as a link. `address` must not contain a character that ends the sequence.
 pub(crate) fn linked(text: &str, address: &str) -> String {
     format!("\u{1b}]8;;{address}\u{1b}\\{text}\u{1b}]8;;\u{1b}\\")
 }
 
-/// A format in its parts; `{{` and `}}` are brackets.
+/// Splits a format into its parts; `{{` and `}}` are literal brackets.
 fn parts(format: &str) -> Result<Vec<Part>, String> {
     let mut parts = Vec::new();
     let mut text = String::new();
@@ -121,7 +121,7 @@ fn parts(format: &str) -> Result<Vec<Part>, String> {
                 text.push(c);
             }
             '{' => {
-                let (name, rest) = chars.as_str().split_once('}').ok_or("a { without its }")?;
+                let (name, rest) = chars.as_str().split_once('}').ok_or("a { without a }")?;
                 if !text.is_empty() {
                     parts.push(Part::Text(std::mem::take(&mut text)));
                 }
@@ -132,14 +132,16 @@ fn parts(format: &str) -> Result<Vec<Part>, String> {
                     "host" | "wslprefix" => Part::Host,
                     other => {
                         return Err(format!(
-                            "{{{other}}} is no variable; there are {{path}}, {{line}}, {{column}} and {{host}}"
+                            "{{{other}}} is not a variable; the variables are {{path}}, {{line}}, {{column}} and {{host}}"
                         ));
                     }
                 });
                 chars = rest.chars();
             }
-            '}' => return Err("a } without its {".to_owned()),
-            c if c.is_control() => return Err("a format has no control characters".to_owned()),
+            '}' => return Err("a } without a {".to_owned()),
+            c if c.is_control() => {
+                return Err("a format must not contain control characters".to_owned());
+            }
             c => text.push(c),
         }
     }
@@ -149,7 +151,7 @@ fn parts(format: &str) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// A path in a URI: with `/` in front, and every byte encoded that is not plain there.
+/// Returns a path for a URI: with a leading `/`, and with percent encoding.
 fn encoded(path: &str) -> String {
     let path = if cfg!(windows) {
         path.replace('\\', "/")

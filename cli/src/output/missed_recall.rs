@@ -1,8 +1,8 @@
-//! The words for a recall that cannot be had.
+//! The warning about a recall that cannot be reached.
 
 use kb_engine::{MissedRecall, VectorCodec};
 
-/// That it cannot be had, and what would help.
+/// Returns the warning, with the cause and what would help.
 pub(crate) fn missed_recall(missed: &MissedRecall) -> String {
     let MissedRecall {
         wanted,
@@ -12,16 +12,13 @@ pub(crate) fn missed_recall(missed: &MissedRecall) -> String {
         ..
     } = missed;
     let why = match vectors {
-        _ if exact >= wanted => {
-            "searches that compare every row find it, those of the index do not"
-        }
+        _ if exact >= wanted => "an exact scan reaches it, a search by the index does not",
         VectorCodec::I4 => {
-            "vectors stored as i4 do not tell chunks apart that well; i8 (`kb index --rebuild --vectors i8`) does it \
-             better"
+            "i4 vectors are not precise enough; `kb index --rebuild --vectors i8` stores more precise ones"
         }
-        VectorCodec::I8 => "the vectors, stored as i8, do not tell chunks apart that well",
+        VectorCodec::I8 => "i8 vectors are not precise enough for these chunks",
     };
     format!(
-        "searches find {reached:.3} of the nearest chunks, not {wanted}; comparing every row finds {exact:.3}: {why}"
+        "the recall of searches is {reached:.3}, below the required {wanted}; that of an exact scan is {exact:.3}: {why}"
     )
 }

@@ -1,9 +1,11 @@
-//! The only place that prints. Answers go to stdout, everything else to stderr.
+//! The only module that prints. Results go to stdout, everything else to stderr.
 //!
-//! What a terminal could obey is escaped here (`kb_engine::escape`): everything on stderr, wherever
-//! that goes, because messages are read by people; names on stdout, of which a pipe gets the
-//! invisible characters as they are, since they are part of the name; text of documents on a
-//! terminal only. JSON says the same in ASCII escapes.
+//! Control characters are escaped here (`kb_engine::escape`), because a terminal would obey them:
+//!
+//! - on stderr always, because people read messages;
+//! - in names on stdout; a pipe gets invisible characters unescaped, because they are part of the name;
+//! - in document text on a terminal only;
+//! - in JSON as ASCII escapes.
 
 pub(crate) mod changes;
 pub(crate) mod columns;
@@ -34,27 +36,27 @@ const FALLBACK_COLUMNS: usize = 80;
 /// Narrower terminals are treated as this wide: nothing readable fits.
 const LEAST_COLUMNS: usize = 20;
 
-/// Both streams of this process, and how to write to them.
+/// The two output streams of this process, and their settings.
 pub(crate) struct Output {
     stdout: BufWriter<StdoutLock<'static>>,
     stdout_style: Style,
     stderr_style: Style,
     stdout_is_terminal: bool,
     stderr_is_terminal: bool,
-    /// Whether failures are told as JSON.
+    /// Whether failures are printed as JSON.
     json: bool,
-    /// What was told beside an answer as JSON, the first of it.
+    /// The first warnings, which the JSON summary repeats.
     warnings: Vec<String>,
-    /// Whether an answer is about what was asked.
+    /// Whether the results are relevant to the query.
     verdict: Option<&'static str>,
     /// How documents are linked to their files.
     links: HyperlinkFormat,
 }
 
-/// Warnings that are told in JSON.
+/// Maximum number of warnings in the JSON summary.
 const MAX_WARNINGS: usize = 100;
 
-/// Most characters of a message, and of a hint: together no more than agents are shown of an error.
+/// Maximum characters of a message and of a hint; together no more than agents show of an error.
 const MESSAGE_CHARS: usize = 1400;
 const HINT_CHARS: usize = 500;
 
@@ -86,14 +88,14 @@ impl Output {
         self.stderr_is_terminal
     }
 
-    /// Links documents to their files; on a terminal only, and where escape sequences are allowed.
+    /// Sets the link format. Links are written on a terminal only, and only if escape sequences are allowed.
     pub(crate) fn link_documents(&mut self, format: &HyperlinkFormat) {
         if self.stdout_is_terminal && self.stdout_style.color {
             self.links.clone_from(format);
         }
     }
 
-    /// The address of the file of a document; `None` where nothing is linked, or nobody knows where the file is.
+    /// Returns the address of the source file of a document; `None` if links are off or the file is unknown.
     pub(crate) fn link(&self, kb: &Kb, document: &str, line: u32) -> Option<String> {
         if self.links.is_none() {
             return None;
@@ -102,7 +104,7 @@ impl Output {
         self.links.address(&path, line)
     }
 
-    /// Columns of the terminal; `None` in a pipe, where lines have no end.
+    /// Returns the columns of the terminal; `None` in a pipe, where lines are not cut.
     pub(crate) fn columns(&self) -> Option<usize> {
         if !self.stdout_is_terminal {
             return None;
@@ -111,7 +113,7 @@ impl Output {
         Some(columns.unwrap_or(FALLBACK_COLUMNS).max(LEAST_COLUMNS))
     }
 
-    /// A text with as much of it as fits a line of the terminal behind what is there; in a pipe all of it.
+    /// Cuts a text to the rest of a terminal line after `taken` columns; in a pipe returns the whole text.
     pub(crate) fn fit(&self, text: &str, taken: usize) -> String {
         match self.columns() {
             None => text.to_owned(),
@@ -119,7 +121,7 @@ impl Output {
         }
     }
 
-    /// Our own text, or text that is escaped already.
+    /// Writes text of this program, or text that is already escaped.
     pub(crate) fn write(&mut self, text: &str) -> Result<(), Failure> {
         self.stdout
             .write_all(text.as_bytes())
@@ -131,7 +133,7 @@ impl Output {
         self.write("\n")
     }
 
-    /// Text of a document: raw in a pipe, harmless on a terminal.
+    /// Writes text of a document: raw in a pipe, escaped on a terminal.
     pub(crate) fn document_text(&mut self, text: &str) -> Result<(), Failure> {
         if !self.stdout_is_terminal {
             return self.write(text);
@@ -144,7 +146,7 @@ impl Output {
         }
     }
 
-    /// The same of a part that another one follows: nothing is put after it.
+    /// The same for a part that another part follows: adds no line end.
     pub(crate) fn document_part(&mut self, text: &str) -> Result<(), Failure> {
         if self.stdout_is_terminal {
             self.write(&escape_text(text))
@@ -153,7 +155,7 @@ impl Output {
         }
     }
 
-    /// A name, title or other text that is not ours, as a part of one line of stdout.
+    /// Escapes a name, title or other text of a document for one line of stdout.
     pub(crate) fn name<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.stdout_is_terminal {
             escape_line(text)
@@ -172,7 +174,7 @@ impl Output {
             .map_err(|error| Failure::from_output(&error))
     }
 
-    /// Something worth knowing that does not stop the command. One line.
+    /// Prints a problem that does not stop the command. One line.
     pub(crate) fn warning(&mut self, text: &str) {
         let text = &*shortened(text, MESSAGE_CHARS);
         if self.json && self.warnings.len() < MAX_WARNINGS {
@@ -181,12 +183,12 @@ impl Output {
         log_labelled(&self.stderr_style.warning("warning:"), text);
     }
 
-    /// Whether the answer is about what was asked.
+    /// Sets whether the results are relevant to the query, for the JSON summary.
     pub(crate) fn verdict(&mut self, verdict: &'static str) {
         self.verdict = Some(verdict);
     }
 
-    /// The last object of an answer as JSON: verdict and warnings, where there is something to say of the answer.
+    /// Prints the last JSON object of a result, with verdict and warnings. Prints nothing if there is nothing to report.
     pub(crate) fn summary(&mut self, is_empty: bool) -> Result<(), Failure> {
         if !self.json || !is_empty && self.warnings.is_empty() {
             return Ok(());
@@ -195,13 +197,13 @@ impl Output {
         self.json(summary)
     }
 
-    /// What to do next. One line.
+    /// Prints what to do next. One line.
     pub(crate) fn hint(&mut self, text: &str) {
         let text = shortened(text, HINT_CHARS);
         log_labelled(&self.stderr_style.hint("hint:"), &with_name(&text));
     }
 
-    /// One line for people that is not the answer.
+    /// Prints one line of information on stderr.
     pub(crate) fn note(&mut self, text: &str) {
         log(text);
     }
@@ -222,7 +224,7 @@ impl Output {
     }
 }
 
-/// A text with its middle left out where it has more characters: how it begins and ends says what it is about.
+/// Cuts the middle of a text that has more than `most` characters: its beginning and end matter most.
 fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     let count = text.chars().count();
     if count <= most {
@@ -235,10 +237,10 @@ fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     Cow::Owned(beginning.chain(CUT.chars()).chain(ending).collect())
 }
 
-/// What stands for the middle of a text.
+/// Replaces the middle of a cut text.
 const CUT: &str = " [...] ";
 
-/// One line on stderr, from any thread.
+/// Prints one line on stderr, from any thread.
 pub(crate) fn log(text: &str) {
     write_line(&escape_line(text));
 }
@@ -247,7 +249,8 @@ fn log_labelled(label: &str, text: &str) {
     write_line(&format!("{label} {}", escape_line(text)));
 }
 
-/// Nobody could be told that stderr is closed. One write, so that lines of several threads stay whole.
+/// Writes a line in one call, so that lines of several threads do not mix. Ignores errors: there is no other stream to
+/// report them on.
 fn write_line(line: &str) {
     let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
 }

@@ -13,25 +13,25 @@ use crate::output::log;
 /// Redraws per second at most.
 const REDRAWS_PER_SECOND: u8 = 12;
 
-/// While nobody knows how much there is.
+/// The template while the total is unknown.
 const UNKNOWN: &str = "{spinner} {prefix}  {msg}";
 
-/// When the sizes are known.
+/// The template when the sizes are known.
 const KNOWN: &str = "{prefix} {bar:30} {percent:>3} %  {decimal_bytes_per_sec}  {msg}  {eta} left";
 
-/// When things are counted that have no size.
+/// The template for items without a size.
 const COUNTED: &str = "{prefix} {bar:30} {percent:>3} %  {msg}  {eta} left";
 
-/// On a terminal of fewer columns than the others take.
+/// The template for a terminal that is too narrow for the others.
 const NARROW: &str = "{prefix} {bar:8} {percent:>3} %  {eta} left";
 
 /// Columns that the others take with a short message.
 const LEAST_COLUMNS: u16 = 80;
 
-/// How often a line tells of a run whose bar nobody would see.
+/// How often a progress line is printed if stderr is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long a search may take before it is said that it goes on.
+/// How long a search may take before a line says that it is still running.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A bar on stderr, lines, or nothing.
@@ -139,8 +139,8 @@ impl Meter {
     }
 }
 
-/// Says once that a search takes long. One is not limited, as that of grep is not, and a pattern of many states may
-/// take minutes on a long line.
+/// Prints once that a search is still running. A regex search has no time limit, and a pattern with many states may take
+/// minutes on a long line.
 pub(crate) struct LongSearch {
     /// When it is said; `None`: it was, or nobody would see it.
     due: Option<Instant>,
@@ -162,14 +162,13 @@ impl LongSearch {
     /// Called again and again while the search is under way.
     pub(crate) fn tick(&mut self) -> ControlFlow<()> {
         if self.take_due(Instant::now()) {
-            log("still searching; Ctrl-C stops it");
+            log("still searching; press Ctrl-C to stop");
         }
         ControlFlow::Continue(())
     }
 }
 
-/// The template, or the one for a terminal that is too narrow for it: a bar that is broken over two lines draws itself
-/// again and again.
+/// Returns the template, or [`NARROW`] if the terminal is too narrow for it: a bar over two lines is drawn again and again.
 fn fitting(template: &'static str) -> &'static str {
     match terminal_size::terminal_size_of(std::io::stderr()) {
         Some((width, _)) if width.0 < LEAST_COLUMNS => NARROW,
@@ -221,11 +220,11 @@ mod tests {
     fn without_a_terminal_a_line_comes_when_it_is_due() {
         let mut progress = Progress::new(Stage::Index);
         (progress.files_done, progress.files_total) = (1200, 3400);
-        assert_eq!(line("index", &progress), "index: 1 200 of 3 400 files");
+        assert_eq!(line("index", &progress), "index: 1,200 of 3,400 files");
         (progress.bytes_done, progress.bytes_total) = (12_000_000, 40_000_000);
         assert_eq!(
             line("index", &progress),
-            "index: 1 200 of 3 400 files, 12.0 of 40.0 MB (30 %)"
+            "index: 1,200 of 3,400 files, 12.0 of 40.0 MB (30 %)"
         );
         let is_due = |meter: &Meter| meter.next_line.get();
         let meter = Meter::of_run(false, false);

@@ -1,4 +1,4 @@
-//! Colour: when, and which.
+//! Colours, and when they are used.
 
 use std::ffi::OsString;
 

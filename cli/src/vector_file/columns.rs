@@ -1,4 +1,4 @@
-//! Tables of Arrow, which Parquet files become too: their columns as rows of vectors.
+//! Reads the columns of Arrow tables as rows of vectors. Parquet files are read as Arrow tables too.
 
 use std::path::Path;
 
@@ -15,8 +15,8 @@ use super::error::VectorFileError;
 use super::jsonl::chunk_number;
 use super::row::{MAX_DIM, Row};
 
-/// What a table has to have.
-const WANTED: &str = "columns are wanted: `document` (text), `chunk` (number) or `start` and `end` (bytes), `vector` (list of floats)";
+/// The columns that a table must have.
+const WANTED: &str = "the table needs the columns `document` (text), `chunk` (number) or `start` and `end` (bytes), and `vector` (list of floats)";
 
 /// Names of columns that an error repeats.
 const SHOWN_COLUMNS: usize = 12;
@@ -49,7 +49,8 @@ pub(super) fn locate(path: &Path, schema: &Schema) -> Result<Vec<usize>, VectorF
     ];
     let has_span = found("start").is_some() || found("end").is_some();
     if found("chunk").is_some() && has_span {
-        let reason = "its columns `chunk` and `start`, `end` exclude each other";
+        let reason =
+            "it has both `chunk` and `start` or `end`; only one way to name chunks is allowed";
         return Err(VectorFileError::new(path, reason, WANTED));
     }
     if found("chunk").is_some() {
@@ -193,7 +194,7 @@ fn vector_at(vectors: &dyn Array, at: usize) -> Result<Vec<f32>, String> {
     } else if let Some(lists) = vectors.as_fixed_size_list_opt() {
         lists.value(at)
     } else {
-        return Err("its vector is no list".to_owned());
+        return Err("its vector is not a list".to_owned());
     };
     let count = numbers.len();
     if count == 0 || count > MAX_DIM {
@@ -202,7 +203,7 @@ fn vector_at(vectors: &dyn Array, at: usize) -> Result<Vec<f32>, String> {
         ));
     }
     if numbers.null_count() > 0 {
-        return Err("its vector has a null in it".to_owned());
+        return Err("its vector contains a null".to_owned());
     }
     if let Some(numbers) = numbers.as_primitive_opt::<Float32Type>() {
         Ok(numbers.values().to_vec())
@@ -220,6 +221,6 @@ fn vector_at(vectors: &dyn Array, at: usize) -> Result<Vec<f32>, String> {
             .map(|number| number.to_f32())
             .collect())
     } else {
-        Err("its vector has no floats".to_owned())
+        Err("its vector is not a list of floats".to_owned())
     }
 }

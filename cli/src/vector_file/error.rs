@@ -1,4 +1,4 @@
-//! What is wrong with a file of vectors, where, and what to do about it.
+//! Errors of files of vectors: the problem, the row, and what to do.
 
 use std::io;
 use std::path::Path;
@@ -9,18 +9,18 @@ use crate::failure::Failure;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VectorFileError {
     code: &'static str,
-    /// With the file and the row.
+    /// The problem, with the file and the row.
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
 impl VectorFileError {
-    /// The file as a whole is wrong.
+    /// Returns an error about the whole file.
     pub(crate) fn new(path: &Path, reason: impl AsRef<str>, hint: &str) -> VectorFileError {
         VectorFileError::named(&path.display().to_string(), None, reason, hint)
     }
 
-    /// A row of it is wrong.
+    /// Returns an error about a row.
     pub(super) fn row(
         path: &Path,
         row: u64,
@@ -48,7 +48,7 @@ impl VectorFileError {
         }
     }
 
-    /// The system did not let it be read.
+    /// Returns the error for a file that cannot be read.
     pub(super) fn io(path: &Path, error: &io::Error) -> VectorFileError {
         let code = match error.kind() {
             io::ErrorKind::NotFound => "PATH_NOT_FOUND",

@@ -11,25 +11,25 @@ use super::jsonl::JsonLines;
 use super::npy::{NamedRows, NpyRows};
 use super::row::{Row, open_regular};
 
-/// What the rows of a file are read by.
+/// The reader of the rows, by format.
 type Rows = Box<dyn Iterator<Item = Result<Row, VectorFileError>>>;
 
 /// A file of vectors that is being read.
 pub(crate) struct VectorFile {
     rows: Rows,
-    /// How many rows it has, where it says so.
+    /// Number of rows, if the file states it.
     pub(crate) total: Option<u64>,
-    /// Its name, for errors.
+    /// Name of the file, for errors.
     file: String,
     read: u64,
-    /// The length of the first vector, which all others have.
+    /// Length of the first vector; all others must have it too.
     dim: Option<usize>,
 }
 
 impl VectorFile {
-    /// Opens `path`; `names` is a file with the chunk of each row, for a file that has no names of its own. No more
-    /// rows are read than there are `chunks`, and as many where rows have no names: with fewer, the file is another
-    /// one than was embedded, and each vector might come to the wrong chunk.
+    /// Opens `path`. `names` is a file with the chunk of each row, for a format that does not name chunks. The file must
+    /// not have more rows than `chunks`. If rows have no chunk names, it must have exactly as many: with fewer, other text
+    /// was embedded, and vectors would get to wrong chunks.
     pub(crate) fn open(
         path: &Path,
         names: Option<&Path>,
@@ -39,8 +39,8 @@ impl VectorFile {
         if let (Some(_), false) = (names, format == Format::Npy) {
             return Err(VectorFileError::new(
                 path,
-                "its rows have names of their own",
-                "leave out --rows, which names the rows of an .npy file",
+                "its rows name their chunks themselves",
+                "do not use --rows, which names the chunks of an .npy file",
             ));
         }
         let file = open_regular(path)?;
@@ -68,13 +68,13 @@ impl VectorFile {
         let fits = |total: u64| total == chunks || (total < chunks && !is_in_order);
         if let Some(total) = total.filter(|total| !fits(*total)) {
             let hint = if is_in_order {
-                "give one row for each chunk; with --rows FILE.jsonl, which names the chunk of each row, there may be fewer"
+                "the file needs one row for each chunk; it may have fewer if --rows FILE.jsonl names the chunk of each row"
             } else {
-                "a chunk has one vector in a column; there may be fewer rows than chunks"
+                "a column has at most one vector for each chunk"
             };
             return Err(VectorFileError::new(
                 path,
-                format!("it has {total} rows, and the .kb {chunks} chunks"),
+                format!("it has {total} rows, but the .kb file has {chunks} chunks"),
                 hint,
             ));
         }
@@ -105,13 +105,13 @@ impl Iterator for VectorFile {
         Some(Err(VectorFileError::named(
             &self.file,
             Some(number),
-            format!("the vector has {found} numbers, those before it {dim}"),
-            "all vectors of a column have one length: import those of another model under another --name",
+            format!("the vector has {found} numbers, but the vectors before it have {dim}"),
+            "all vectors of a column have the same length; import vectors of another model with another --name",
         )))
     }
 }
 
-/// What a file is, by its ending.
+/// The format of a file, by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Npy,
@@ -136,20 +136,20 @@ impl Format {
             "parquet" | "arrow" | "feather" => Err(lacks_reader(path)),
             "npz" => Err(VectorFileError::new(
                 path,
-                "an .npz is an archive of arrays",
-                "save the one that is meant with `numpy.save(\"vectors.npy\", array)`",
+                "an .npz file is an archive of arrays",
+                "save one of them with `numpy.save(\"vectors.npy\", array)`",
             )),
             _ => Err(VectorFileError::new(
                 path,
-                "its ending names no format of vectors",
+                "its extension is not that of a supported format",
                 "give an .npy or .jsonl file",
             )),
         }
     }
 }
 
-/// A table that only builds with the feature `parquet` read, and the line of Python that converts it. Polars writes the
-/// columns that [`JsonLines`] reads.
+/// Returns the error for a format that only builds with the feature `parquet` read, with the line of Python that
+/// converts the file. Polars writes the columns that [`JsonLines`] reads.
 #[cfg(any(test, not(feature = "parquet")))]
 pub(super) fn lacks_reader(path: &Path) -> VectorFileError {
     let ending = path.extension().unwrap_or_default();
@@ -162,8 +162,8 @@ pub(super) fn lacks_reader(path: &Path) -> VectorFileError {
         path,
         "this build of kb does not read Parquet and Arrow files",
         &format!(
-            "convert it in Python with `polars.{read}(\"{from}\").write_ndjson(\"{}\")` and import the result, \
-             pass its vectors to `Writer.import_vectors` of the Python module, or build kb with `--features parquet`",
+            "convert it in Python with `polars.{read}(\"{from}\").write_ndjson(\"{}\")` and import the result; \
+             or pass its vectors to `Writer.import_vectors` of the Python module; or build kb with `--features parquet`",
             to.display()
         ),
     )

@@ -1,7 +1,7 @@
 //! Arrow IPC files and streams: `.arrow`, and `.feather` of version 2.
 //!
-//! Messages are found and read here, so that no length counts before it was compared with the file; the library
-//! decodes them. A batch is read whole, and of limited size.
+//! This module finds and reads the messages, so that every length is checked against the file first. The library decodes
+//! them. A batch is read whole, and its size is limited.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -159,7 +159,7 @@ fn file_schema(
     let cut = || {
         damaged(
             path,
-            "it does not end as an Arrow file does; was it written to its end?",
+            "it does not end as an Arrow file does; it may be incomplete",
         )
     };
     let end = messages.length.checked_sub(10).ok_or_else(cut)?;
@@ -226,7 +226,7 @@ impl Messages {
         if at.checked_add(PREFIX).is_none_or(|end| end > self.length) {
             return Err(damaged(
                 path,
-                "it ends within a message; was it written to its end?",
+                "it ends within a message; it may be incomplete",
             ));
         }
         read_at(path, &mut self.file, at, &mut prefix)?;
@@ -271,7 +271,7 @@ impl Messages {
         let (Some(size), Some(_)) = (size, end.filter(|end| *end <= self.length)) else {
             return Err(damaged(
                 path,
-                "a batch reaches beyond its end; was it written to its end?",
+                "a batch reaches beyond its end; it may be incomplete",
             ));
         };
         if place.metadata < PREFIX || place.metadata > MAX_METADATA {
@@ -368,7 +368,7 @@ fn too_large(path: &Path, bytes: u64) -> VectorFileError {
     VectorFileError::new(
         path,
         format!(
-            "a batch of it has {bytes} bytes; batches are read whole, and {MAX_BATCH} are allowed"
+            "one of its batches has {bytes} bytes; a batch may have at most {MAX_BATCH}, because it is read whole"
         ),
         "write smaller ones: `writer.write_table(table, max_chunksize=65536)`, `write_feather(table, path, chunksize=65536)`; or write .parquet",
     )
@@ -390,7 +390,7 @@ fn read_vec(path: &Path, file: &mut File, at: u64, size: u64) -> Result<Vec<u8>,
     if read as u64 != size {
         return Err(damaged(
             path,
-            "it ends within a message; was it written to its end?",
+            "it ends within a message; it may be incomplete",
         ));
     }
     Ok(bytes)

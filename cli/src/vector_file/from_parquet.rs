@@ -1,7 +1,7 @@
 //! Parquet files, read some rows at a time.
 //!
-//! A file is a small thing that can unfold: a page of some bytes may stand for 2^31 equal numbers, of one row. So
-//! all pages are looked at before any is decoded.
+//! A small file can expand to a huge one: a page of a few bytes may stand for 2^31 equal numbers in one row. So all pages
+//! are checked before any is decoded.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

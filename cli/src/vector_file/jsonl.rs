@@ -1,8 +1,8 @@
-//! JSON Lines: an object a line, with the chunk and its vector.
+//! JSON Lines: one object per line, with a chunk and its vector.
 //!
-//! A chunk is named as `kb get --format chunks --json` prints it, so that such lines with a `vector` added to each
-//! are a file of vectors: `{"document": "a.md", "chunk": 3, "vector": [...]}`. In place of `chunk` there may be
-//! `span` (bytes) or `lines`; a document of one chunk needs none of them.
+//! A chunk is named as `kb get --format chunks --json` prints it. These lines become a file of vectors if a `vector` is
+//! added to each: `{"document": "a.md", "chunk": 3, "vector": [...]}`. Instead of `chunk`, a line may have `span` (bytes)
+//! or `lines`. A document of one chunk needs none of them.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::error::VectorFileError;
 use super::row::{MAX_DIM, Row};
 
-/// Bytes of one line: 4096 numbers of 20 digits, the name of the chunk, and its text, which may be there too.
+/// Maximum bytes of a line: 4,096 numbers of 20 digits, the name of the chunk, and its text, which may be there too.
 const MAX_LINE: usize = 1 << 20;
 
 /// The lines of a file.
@@ -95,8 +95,8 @@ impl JsonLines {
             self.rows += 1;
             return match serde_json::from_slice::<Value>(text) {
                 Ok(Value::Object(object)) => Ok(Some(object)),
-                Ok(_) => Err(self.wrong("the line is no JSON object".to_owned())),
-                Err(error) => Err(self.wrong(format!("the line is no JSON: {error}"))),
+                Ok(_) => Err(self.wrong("the line is not a JSON object".to_owned())),
+                Err(error) => Err(self.wrong(format!("the line is not valid JSON: {error}"))),
             };
         }
     }
@@ -141,18 +141,18 @@ impl Iterator for JsonRows {
 fn target(object: &Map<String, Value>) -> Result<VectorTarget, String> {
     let document = match object.get("document") {
         Some(Value::String(document)) => document.clone(),
-        Some(_) => return Err("`document` is no text".to_owned()),
+        Some(_) => return Err("`document` is not a text".to_owned()),
         None => return Err("it has no `document`".to_owned()),
     };
     let given = |name: &str| object.get(name).filter(|value| !value.is_null());
     let ways = ["chunk", "span", "lines"];
     if ways.into_iter().filter_map(given).count() > 1 {
-        return Err("`chunk`, `span` and `lines` exclude each other".to_owned());
+        return Err("only one of `chunk`, `span` and `lines` is allowed".to_owned());
     }
     if let Some(chunk) = given("chunk") {
         let index = match chunk {
             Value::String(name) => chunk_number(name, &document)?,
-            number => whole(number).ok_or("`chunk` is no number of a chunk")?,
+            number => whole(number).ok_or("`chunk` is not a chunk number")?,
         };
         return Ok(VectorTarget::Chunk { document, index });
     }
@@ -182,9 +182,9 @@ pub(super) fn chunk_number(name: &str, document: &str) -> Result<u32, String> {
     match number {
         Some((of, number)) if of == document => Ok(number),
         Some((of, _)) => Err(format!(
-            "`chunk` is one of {of:?}, and `document` is {document:?}"
+            "`chunk` belongs to {of:?}, but `document` is {document:?}"
         )),
-        None => Err("`chunk` is no number of a chunk, such as 3 or \"a.md#3\"".to_owned()),
+        None => Err("`chunk` is not a chunk number, such as 3 or \"a.md#3\"".to_owned()),
     }
 }
 
@@ -202,7 +202,7 @@ fn pair(value: &Value) -> Option<(u32, u32)> {
 /// A list of numbers.
 pub(super) fn vector(value: &Value) -> Result<Vec<f32>, String> {
     let Value::Array(values) = value else {
-        return Err("`vector` is no list of numbers".to_owned());
+        return Err("`vector` is not a list of numbers".to_owned());
     };
     if values.is_empty() || values.len() > MAX_DIM {
         let count = values.len();
@@ -213,7 +213,8 @@ pub(super) fn vector(value: &Value) -> Result<Vec<f32>, String> {
     let numbers = values.iter().enumerate().map(|(at, value)| {
         // Out of range becomes infinite, which no vector may have.
         let number = value.as_f64().map(|number| number as f32);
-        number.ok_or_else(|| format!("`vector` has {value} at position {at}, which is no number"))
+        number
+            .ok_or_else(|| format!("`vector` has {value} at position {at}, which is not a number"))
     });
     numbers.collect()
 }

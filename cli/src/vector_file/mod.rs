@@ -1,9 +1,9 @@
-//! Files of vectors that other programs wrote, read row by row: NumPy arrays and JSON Lines; with the feature `parquet`
-//! also Parquet and Arrow.
+//! Reads files of vectors that other programs wrote, row by row: NumPy arrays and JSON Lines, and with the feature
+//! `parquet` also Parquet and Arrow.
 //!
-//! Nothing that such a file says of itself is believed. A length counts once the bytes are there, memory is that of
-//! some rows whatever the header claims, and an error names the file and the row. Rows count from 0, as in the
-//! errors of the engine.
+//! These files are untrusted. A length is checked against the bytes of the file before it is used. Memory is bounded by
+//! a few rows, whatever a header claims. An error names the file and the row. Rows count from 0, as in the errors of the
+//! engine.
 
 #[cfg(feature = "parquet")]
 mod columns;

@@ -11,7 +11,7 @@ use super::jsonl::JsonLines;
 use super::npy_header::{Header, Numbers, header_place, parse};
 use super::row::{MAX_DIM, Row};
 
-/// Bytes that are read at once.
+/// Bytes per read.
 const BUFFER: usize = 1 << 18;
 
 /// The rows of an array of two axes.
@@ -63,9 +63,9 @@ impl NpyRows {
             return Err(VectorFileError::new(
                 path,
                 format!(
-                    "{rows} rows of {dim} numbers have {claimed} bytes, and {data} bytes follow its header"
+                    "{rows} rows of {dim} numbers need {claimed} bytes, but {data} bytes follow its header"
                 ),
-                "was it written to its end? write the file again",
+                "the file may be incomplete; write it again",
             ));
         }
         Ok(NpyRows {
@@ -114,7 +114,7 @@ impl Iterator for NpyRows {
                 &self.path,
                 self.read,
                 format!("cannot read it: {error}"),
-                "run the command again when nothing writes the file",
+                "run the command again once no other program writes the file",
             )));
         }
         self.read += 1;
@@ -162,13 +162,13 @@ fn shape(header: &Header, may_be_flat: bool) -> Result<(u64, usize), (String, &'
         [dim] if may_be_flat => (1, dim),
         [numbers] => {
             return Err((
-                format!("it has one axis of {numbers} numbers; two are needed, [rows, dim]"),
-                "save `array.reshape(rows, dim)`, or `numpy.stack(vectors)` of a list",
+                format!("it has one axis with {numbers} numbers; it needs two axes, [rows, dim]"),
+                "save `array.reshape(rows, dim)`, or `numpy.stack(vectors)` if it is a list",
             ));
         }
         ref axes => {
             return Err((
-                format!("it has {} axes; two are needed, [rows, dim]", axes.len()),
+                format!("it has {} axes; it needs two, [rows, dim]", axes.len()),
                 "save `array.reshape(rows, dim)`",
             ));
         }
@@ -177,7 +177,7 @@ fn shape(header: &Header, may_be_flat: bool) -> Result<(u64, usize), (String, &'
         Ok(dim) if (1..=MAX_DIM).contains(&dim) => Ok((rows, dim)),
         _ => Err((
             format!("its rows have {dim} numbers; 1 to {MAX_DIM} are allowed"),
-            "is the second axis the one of the vector? `array.T` swaps both",
+            "if the axes are in the wrong order, `array.T` swaps them",
         )),
     }
 }
@@ -214,7 +214,7 @@ impl NamedRows {
             (None, None) => Ok(None),
             (Some(_), None) => Err(VectorFileError::new(
                 names.path(),
-                format!("it names {number} rows, and the array has {rows}"),
+                format!("it names {number} rows, but the array has {rows}"),
                 "give one line for each row",
             )),
             (None, Some(_)) => Err(VectorFileError::new(

@@ -1,14 +1,14 @@
-//! The header of a NumPy array: which numbers it has, and in what shape.
+//! The header of a NumPy array: the type of its numbers and its shape.
 //!
 //! It is the text of a Python dictionary, `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }`.
 
 /// The first bytes of an array.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of a header. NumPy itself refuses one of more than 10 000 characters.
+/// Maximum bytes of a header. NumPy itself refuses one of more than 10,000 characters.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Axes of an array that are read; NumPy has at most 64.
+/// Maximum number of axes; NumPy has at most 64.
 const MAX_AXES: usize = 64;
 
 /// The numbers of an array.
@@ -49,7 +49,7 @@ const NO_ARRAY: &str = "write it with `numpy.save(\"vectors.npy\", array)`";
 pub(super) fn header_place(start: &[u8]) -> Result<(u64, usize), Wrong> {
     let cut = || ("it ends within its header".to_owned(), NO_ARRAY);
     let Some(rest) = start.strip_prefix(MAGIC) else {
-        let reason = "it does not begin as a NumPy array does".to_owned();
+        let reason = "it does not begin like a NumPy array".to_owned();
         return Err((reason, NO_ARRAY));
     };
     let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;
@@ -63,8 +63,9 @@ pub(super) fn header_place(start: &[u8]) -> Result<(u64, usize), Wrong> {
             (12, u32::from_le_bytes(*length))
         }
         [major, minor] => {
-            let reason =
-                format!("it has version {major}.{minor} of the format; 1.0, 2.0 and 3.0 are read");
+            let reason = format!(
+                "it has version {major}.{minor} of the format; 1.0, 2.0 and 3.0 are supported"
+            );
             return Err((reason, NO_ARRAY));
         }
     };
@@ -80,7 +81,7 @@ pub(super) fn header_place(start: &[u8]) -> Result<(u64, usize), Wrong> {
 /// Reads the text of a header.
 pub(super) fn parse(text: &[u8]) -> Result<Header, Wrong> {
     let unclear = || {
-        let reason = "its header is not the one of a NumPy array".to_owned();
+        let reason = "its header is not that of a NumPy array".to_owned();
         (reason, NO_ARRAY)
     };
     let text = std::str::from_utf8(text).map_err(|_| unclear())?;
@@ -145,7 +146,7 @@ fn numbers(kind: &str) -> Result<(Numbers, bool), Wrong> {
         _ => {
             let shown: String = kind.chars().take(20).collect();
             return Err((
-                format!("its numbers are {shown:?}; f2, f4, f8 and i1 are read"),
+                format!("its numbers have the type {shown:?}; f2, f4, f8 and i1 are supported"),
                 "save `array.astype(\"float32\")`",
             ));
         }

@@ -1,4 +1,4 @@
-//! The vector of a question: given in the command line, or in a file.
+//! The query vector, from the command line or from a file.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,12 +10,12 @@ use super::jsonl::vector;
 use super::npy::NpyRows;
 use super::row::open_regular;
 
-/// Bytes of a list of numbers as text.
+/// Maximum bytes of a list of numbers as text.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// Reads `[0.1, 0.2]`, or the file of that name: `.npy` with one row, or `.json` with such a list.
+/// Parses `[0.1, 0.2]`, or reads a file: `.npy` with one row, or `.json` with such a list.
 pub(crate) fn one_vector(given: &str) -> Result<Vec<f32>, VectorFileError> {
-    let shape = "give a list of numbers, `[0.1, 0.2]`, or an .npy or .json file with one";
+    let shape = "give a list of numbers, `[0.1, 0.2]`, or an .npy or .json file with one vector";
     let wrong = |name: &str, reason: &str| VectorFileError::named(name, None, reason, shape);
     if given.trim_start().starts_with('[') {
         return of_text(given.as_bytes()).map_err(|reason| wrong("--vector", &reason));
@@ -31,7 +31,7 @@ pub(crate) fn one_vector(given: &str) -> Result<Vec<f32>, VectorFileError> {
                 _ => Err(VectorFileError::new(
                     path,
                     format!("it has {count} rows; a search takes one vector"),
-                    "save one of them: `numpy.save(\"query.npy\", array[0])`",
+                    "save one of its rows: `numpy.save(\"query.npy\", array[0])`",
                 )),
             }
         }
@@ -49,7 +49,7 @@ pub(crate) fn one_vector(given: &str) -> Result<Vec<f32>, VectorFileError> {
         }
         _ => Err(wrong(
             "--vector",
-            &format!("{given:?} is no list of numbers and no .npy or .json file"),
+            &format!("{given:?} is neither a list of numbers nor an .npy or .json file"),
         )),
     }
 }
@@ -57,7 +57,7 @@ pub(crate) fn one_vector(given: &str) -> Result<Vec<f32>, VectorFileError> {
 fn of_text(text: &[u8]) -> Result<Vec<f32>, String> {
     match serde_json::from_slice::<Value>(text) {
         Ok(value @ Value::Array(_)) => vector(&value),
-        Ok(_) => Err("it is no list of numbers".to_owned()),
-        Err(error) => Err(format!("it is no JSON: {error}")),
+        Ok(_) => Err("it is not a list of numbers".to_owned()),
+        Err(error) => Err(format!("it is not valid JSON: {error}")),
     }
 }

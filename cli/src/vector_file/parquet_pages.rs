@@ -1,8 +1,8 @@
-//! What the pages of a Parquet file would unfold to, before any of their values is decoded.
+//! Checks how much memory the pages of a Parquet file need, before any value is decoded.
 //!
-//! A run of levels or of equal values costs some bytes, however long it says it is, and the decoder keeps all of a
-//! row. So the lengths of rows are taken from their repetition levels, run by run, and what the decoder takes memory
-//! for at once, the values of a dictionary and the lengths of texts, is compared with the bytes of its page.
+//! A run of levels or equal values takes a few bytes, whatever its length, and the decoder keeps a whole row in memory.
+//! So the lengths of rows are computed from their repetition levels, run by run. The decoder also allocates the values of
+//! a dictionary and the lengths of texts at once; both are checked against the bytes of their page.
 
 use std::fs::File;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(super) fn check_group(
         if told.rows != rows {
             let name = column.column_path();
             let reason = format!(
-                "it claims {rows} rows, and its column {name} has {}",
+                "it claims {rows} rows, but its column {name} has {}",
                 told.rows
             );
             return Err(damaged(path, reason));
@@ -68,7 +68,7 @@ fn check_compression(path: &Path, column: &ColumnChunkMetaData) -> Result<(), Ve
     };
     let column = column.column_path();
     let reason = format!(
-        "its column {column} is compressed with {name}; plain, snappy, zstd and LZ4_RAW are read"
+        "its column {column} is compressed with {name}; only snappy, zstd, LZ4_RAW and no compression are supported"
     );
     Err(VectorFileError::new(path, reason, WRITE_PLAINLY))
 }
@@ -131,7 +131,7 @@ fn check_texts(
             Err(VectorFileError::new(
                 path,
                 format!(
-                    "its column {name} is encoded as {encoding}; plain texts and dictionaries are read"
+                    "its column {name} is encoded as {encoding}; only plain and dictionary encoding are supported"
                 ),
                 "write it with dictionaries, the default of `pyarrow.parquet.write_table`",
             ))

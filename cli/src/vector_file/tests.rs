@@ -71,7 +71,7 @@ fn arrays_of_all_kinds_are_read_in_order() {
 fn arrays_that_lie_are_refused_with_a_remedy() {
     for (name, reason, hint) in [
         ("fortran.npy", "Fortran order", "ascontiguousarray"),
-        ("flat.npy", "one axis of 4", "reshape"),
+        ("flat.npy", "one axis with 4", "reshape"),
         ("objects.npy", "Python objects", "astype"),
     ] {
         let error = error_of(&fixture(name));
@@ -80,14 +80,24 @@ fn arrays_that_lie_are_refused_with_a_remedy() {
         assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
     }
     for (kind, shape, bytes, reason) in [
-        ("<f4", "(2, 3)", 23, "have 24 bytes, and 23 bytes follow"),
-        ("<f4", "(2, 3)", 25, "have 24 bytes, and 25 bytes follow"),
+        ("<f4", "(2, 3)", 23, "need 24 bytes, but 23 bytes follow"),
+        ("<f4", "(2, 3)", 25, "need 24 bytes, but 25 bytes follow"),
         ("<f8", "(4611686018427387904, 4096)", 8, "more than 2^64"),
         ("<f8", "(1, 4097)", 8, "4097 numbers"),
         ("<f4", "(3, 0)", 0, "0 numbers"),
         ("<f4", "(1, 1, 1)", 4, "3 axes"),
-        ("<f4", "(5000, 1)", 20_000, "5000 rows, and the .kb 1000"),
-        ("<f4", "(999, 1)", 3996, "999 rows, and the .kb 1000"),
+        (
+            "<f4",
+            "(5000, 1)",
+            20_000,
+            "5000 rows, but the .kb file has 1000",
+        ),
+        (
+            "<f4",
+            "(999, 1)",
+            3996,
+            "999 rows, but the .kb file has 1000",
+        ),
     ] {
         let (_folder, path) = written("a.npy", npy(kind, shape, &vec![0; bytes]));
         let error = error_of(&path);
@@ -134,18 +144,21 @@ fn lines_name_chunks_in_each_way_that_kb_prints() {
 fn a_wrong_line_is_named_by_line_and_row() {
     let right = "{\"document\": \"a\", \"vector\": [1, 2]}";
     for (line, reason) in [
-        ("{", "no JSON"),
-        ("[1, 2]", "no JSON object"),
+        ("{", "not valid JSON"),
+        ("[1, 2]", "not a JSON object"),
         ("{\"vector\": [1, 2]}", "no `document`"),
-        ("{\"document\": 1, \"vector\": [1, 2]}", "no text"),
+        ("{\"document\": 1, \"vector\": [1, 2]}", "not a text"),
         ("{\"document\": \"a\"}", "no `vector`"),
-        ("{\"document\": \"a\", \"vector\": \"x\"}", "no list"),
+        ("{\"document\": \"a\", \"vector\": \"x\"}", "not a list"),
         ("{\"document\": \"a\", \"vector\": []}", "0 numbers"),
         (
             "{\"document\": \"a\", \"vector\": [1, null]}",
             "null at position 1",
         ),
-        ("{\"document\": \"a\", \"vector\": [1, NaN]}", "no JSON"),
+        (
+            "{\"document\": \"a\", \"vector\": [1, NaN]}",
+            "not valid JSON",
+        ),
         (
             "{\"document\": \"a\", \"chunk\": -1, \"vector\": [1, 2]}",
             "`chunk`",
@@ -156,15 +169,15 @@ fn a_wrong_line_is_named_by_line_and_row() {
         ),
         (
             "{\"document\": \"a\", \"chunk\": \"b#0\", \"vector\": [1, 2]}",
-            "`chunk` is one of \"b\", and `document` is \"a\"",
+            "`chunk` belongs to \"b\", but `document` is \"a\"",
         ),
         (
             "{\"document\": \"a\", \"chunk\": 0, \"span\": [0, 1], \"vector\": [1, 2]}",
-            "exclude each other",
+            "only one of",
         ),
         (
             "{\"document\": \"a\", \"lines\": [1, 1], \"span\": [0, 1], \"vector\": [1, 2]}",
-            "exclude each other",
+            "only one of",
         ),
         (
             "{\"document\": \"a\", \"span\": [1], \"vector\": [1, 2]}",
@@ -189,7 +202,9 @@ fn a_wrong_line_is_named_by_line_and_row() {
     );
     let message = error_of(&path).message;
     assert!(
-        message.ends_with("a.jsonl, row 1: the vector has 1 numbers, those before it 2"),
+        message.ends_with(
+            "a.jsonl, row 1: the vector has 1 numbers, but the vectors before it have 2"
+        ),
         "{message}"
     );
     let long = format!("{{\"document\": \"{}\"}}", "x".repeat(2 << 20));
@@ -233,7 +248,7 @@ fn files_of_other_kinds_are_refused_by_their_name() {
     let path = folder.path().join("a.npy");
     assert!(error_of(&path).message.contains("cannot read"));
     std::fs::create_dir(&path).unwrap();
-    assert!(error_of(&path).message.contains("no regular file"));
+    assert!(error_of(&path).message.contains("not a regular file"));
 }
 
 #[test]
@@ -308,7 +323,7 @@ mod tables {
     fn rows_that_are_no_vectors_are_named() {
         let ragged = error_of(&fixture("ragged.parquet")).message;
         assert!(
-            ragged.ends_with("row 1: the vector has 1 numbers, those before it 2"),
+            ragged.ends_with("row 1: the vector has 1 numbers, but the vectors before it have 2"),
             "{ragged}"
         );
         let null = error_of(&fixture("nulls.parquet")).message;
@@ -320,7 +335,8 @@ mod tables {
             .err()
             .unwrap();
         assert!(
-            many.message.contains("5 rows, and the .kb 4 chunks"),
+            many.message
+                .contains("5 rows, but the .kb file has 4 chunks"),
             "{many:?}"
         );
     }
@@ -340,10 +356,10 @@ mod tables {
                 "document\" is compressed with LZ4 in frames of Hadoop",
                 "zstd",
             ),
-            ("gzip", "with gzip; plain, snappy, zstd and LZ4_RAW", "zstd"),
+            ("gzip", "with gzip; only snappy, zstd, LZ4_RAW", "zstd"),
             ("brotli", "element\" is compressed with brotli", "zstd"),
-            ("foreign", "`chunk` is one of \"b.md\"", "columns"),
-            ("both", "`chunk` and `start`, `end` exclude", "columns"),
+            ("foreign", "`chunk` belongs to \"b.md\"", "columns"),
+            ("both", "both `chunk` and `start` or `end`", "columns"),
             (
                 "delta",
                 "document\" is encoded as DELTA_BYTE_ARRAY",

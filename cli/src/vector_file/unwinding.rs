@@ -1,4 +1,4 @@
-//! Calls of libraries that may panic on a file that lies to them: an error in place of it.
+//! Turns a panic of a format library into an error: a library may panic on a malicious file.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,11 +8,11 @@ use std::sync::Once;
 use super::error::VectorFileError;
 
 thread_local! {
-    /// Whether this thread is inside a call whose panic is told as an error.
+    /// Whether this thread is inside a guarded call.
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `body`, which calls the library of a format. What it was working on is not used after a panic.
+/// Runs `body`, which calls a format library. After a panic, the caller must not use the state that `body` worked on.
 pub(super) fn guarded<T>(
     path: &Path,
     body: impl FnOnce() -> Result<T, VectorFileError>,
@@ -31,15 +31,15 @@ pub(super) fn guarded<T>(
     let result = catch_unwind(AssertUnwindSafe(body));
     IS_GUARDED.set(false);
     result.unwrap_or_else(|payload| {
-        // It may panic itself while it is dropped.
+        // Dropping the payload may panic too.
         std::mem::forget(payload);
         Err(damaged(path, "its parts contradict each other"))
     })
 }
 
-/// A file that is not what its format asks for.
+/// Returns the error for a file that violates its format.
 pub(super) fn damaged(path: &Path, reason: impl std::fmt::Display) -> VectorFileError {
-    // Libraries repeat what they found.
+    // Messages of libraries may contain text of the file.
     let reason: String = reason.to_string().chars().take(300).collect();
     VectorFileError::new(
         path,

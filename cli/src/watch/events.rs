@@ -1,4 +1,4 @@
-//! Events of the file system -> bursts of changes that matter to a file.
+//! Groups file system events into bursts of changes that matter to a .kb file.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -172,7 +172,7 @@ impl Watch {
         let is_news = !std::mem::replace(&mut self.reported_polling, true);
         is_news.then(|| {
             format!(
-                "not every folder can be watched: {because}; these are read again every {} to {} s instead",
+                "some folders cannot be watched: {because}; they are scanned every {} to {} s instead",
                 SHORTEST_POLL.as_secs(),
                 LONGEST_POLL.as_secs()
             )

@@ -207,7 +207,7 @@ impl<L: Listener> Follower<L> {
                     for similar in &report.similar_roots {
                         let told = crate::output::changes::similar_root(similar);
                         self.listener.warning(&format!(
-                            "{told}; `kb index --root` can say that it is the same"
+                            "{told}; if it is the same folder, use `kb index --root`"
                         ));
                     }
                     self.last_error = None;
@@ -228,7 +228,7 @@ impl<L: Listener> Follower<L> {
                         && !std::mem::replace(&mut moved.reported_gone, true)
                     {
                         self.listener.warning(&format!(
-                            "a link leads from {} to another folder; its documents stay until it is back",
+                            "{} is now a link to another folder; its documents stay until the folder is back",
                             path.display()
                         ));
                     }
@@ -268,7 +268,7 @@ impl<L: Listener> Follower<L> {
             if !self.reported_empty.contains(&folder.folder) {
                 let told = crate::output::changes::emptied_folder(folder);
                 self.listener.warning(&format!(
-                    "{told}: is it mounted? `kb index --prune` removes its documents"
+                    "{told}; if it is a disk that is not mounted, mount it; `kb index --prune` removes its documents"
                 ));
             }
         }
@@ -291,7 +291,7 @@ impl<L: Listener> Follower<L> {
         };
         if self.last_error.as_ref() != Some(&text) {
             self.listener
-                .warning(&format!("{text}; tried again every second"));
+                .warning(&format!("{text}; retrying every second"));
             self.last_error = Some(text);
         }
     }

@@ -1,5 +1,5 @@
-//! Keeps the files of `kb mcp --watch` up to date for as long as they are served: a follower for the folders
-//! that each file names now, replaced when they change.
+//! Keeps the files of `kb mcp --allow-write` up to date while they are served. Each file has a follower for its folders,
+//! which is replaced when the list of folders changes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl ServedFile {
                     return;
                 }
                 if checked.is_none() {
-                    self.log("not followed: it is sealed; --watch follows sealed files too");
+                    self.log("not watched: the file is sealed; --watch also watches sealed files");
                 }
                 checked = commit;
             }
@@ -118,22 +118,22 @@ impl ServedFile {
         for source in sources {
             match WatchedPath::new(source) {
                 Ok(path) if is_moved(source, &path) => self.log(&format!(
-                    "{} is not followed: a link leads from there to another folder",
+                    "{} is not watched: it is a link to another folder",
                     source.display()
                 )),
                 Ok(path) if !self.is_allowed(&path) => self.log(&format!(
-                    "{} is not followed: it lies outside the folders that may be indexed; `kb mcp \
-                     --allow-root` adds one",
+                    "{} is not watched: it is outside the folders that may be indexed; add it with `kb mcp \
+                     --allow-root`",
                     source.display()
                 )),
                 Ok(_) if !self.is_ours(source) => self.log(&format!(
-                    "the folder {} here is not followed: it has the name of a root of this sealed file, and \
-                     other files; `kb watch FOLDER -o {}` follows a folder",
+                    "the folder {} is not watched: it has the name of a root of this sealed file, but other \
+                     content; `kb watch FOLDER -o {}` watches it anyway",
                     source.display(),
                     self.file.display()
                 )),
                 Ok(path) => paths.push(path),
-                Err(_) => self.log(&format!("{} is not there", source.display())),
+                Err(_) => self.log(&format!("{} does not exist", source.display())),
             }
         }
         if paths.is_empty() {
@@ -195,7 +195,7 @@ impl ServedFile {
 
     fn log_failure(&self, failure: &Failure) {
         if let Failure::Reported(report) = failure {
-            self.log(&format!("not watched any more: {}", report.message));
+            self.log(&format!("no longer watched: {}", report.message));
         }
     }
 
@@ -238,9 +238,8 @@ impl Listener for ServerListener {
 
     fn lost(&mut self, _: &Path) -> Result<(), Failure> {
         if !std::mem::replace(&mut self.reported_lost, true) {
-            self.served.log(
-                "its file was moved or removed; no new one is made, and it is followed again when it is back",
-            );
+            self.served
+                .log("the file was moved or removed; it is watched again once it is back");
         }
         Ok(())
     }

@@ -229,7 +229,7 @@ fn a_misspelt_sheet_is_told_how_many_there_are() {
     let text = told(&unknown_sheet(&[], &["A", "B"], 2), "kb sheet");
     assert_eq!(text, "it has A, B");
     let text = told(&unknown_sheet(&["B b"], &["A", "B b"], 3002), "kb sheet");
-    let expected = "`kb sheet a.xlsx --sheet 'B b'`; it has A, B b and 3 000 more";
+    let expected = "`kb sheet a.xlsx --sheet 'B b'`; it has A, B b and 3,000 more";
     assert_eq!(text, expected);
     let text = advice(&unknown_sheet(&["B"], &["A", "B"], 2), Front::Mcp).unwrap();
     assert_eq!(text, "Did you mean \"B\"? It has A, B");

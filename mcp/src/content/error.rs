@@ -1,4 +1,4 @@
-//! Why a request about content gets an error of the protocol.
+//! Errors of requests for resources and prompts, which become protocol errors.
 
 use crate::response::ToolError;
 

@@ -18,7 +18,7 @@ struct Prompt {
 /// The optional argument of every prompt.
 const INDEX_NAME: (&str, &str) = (
     "index_name",
-    "Knowledge base to use; leave out for all that are open.",
+    "Knowledge base to use; omit for all open ones.",
 );
 
 /// Longest argument, in bytes.
@@ -29,7 +29,7 @@ const PROMPTS: [Prompt; 3] = [
     Prompt {
         name: "answer_from_docs",
         title: "Answer from the documents",
-        description: "Answer a question from the documents alone, with sources.",
+        description: "Answer a question from the documents only, with sources.",
         subject: ("question", "The question, in plain words."),
     },
     Prompt {
@@ -91,7 +91,7 @@ pub(crate) fn prompt(
         let text = value.as_str().filter(|text| text.len() <= limit);
         let text = text.ok_or_else(|| {
             ContentError::InvalidArgument(format!(
-                "{name}: a text of at most {limit} bytes is wanted"
+                "{name}: a text of at most {limit} bytes is expected"
             ))
         })?;
         Ok(Some(text.trim()).filter(|text| !text.is_empty()))

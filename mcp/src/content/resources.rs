@@ -75,8 +75,7 @@ pub(crate) fn resources(
     indexes: &Indexes,
     cursor: Option<&str>,
 ) -> Result<(Vec<Object>, Option<String>), ContentError> {
-    let invalid =
-        || ContentError::InvalidArgument("cursor: not one that this server gave".to_owned());
+    let invalid = || ContentError::InvalidArgument("cursor: not from this server".to_owned());
     let all = indexes.list();
     let (mut number, mut after, mut is_start) = (0, None, true);
     if let Some(cursor) = cursor {

@@ -1,4 +1,4 @@
-//! The reference page of the tools, from their definitions and examples, so that it cannot be wrong.
+//! Generates the reference page of the tools from their definitions and examples.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,8 +25,8 @@ fn examples() -> BTreeMap<String, Example> {
     serde_json::from_str(EXAMPLES).unwrap_or_default()
 }
 
-/// `docs/mcp-tools.md`: each tool with description, parameters, and an example in words, as a request
-/// and as an answer.
+/// Returns `docs/mcp-tools.md`: each tool with its description, parameters, and an example as a sentence, a request and a
+/// response.
 pub fn reference() -> String {
     let examples = examples();
     let mut page = String::from(

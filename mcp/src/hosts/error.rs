@@ -1,4 +1,4 @@
-//! Why a configuration cannot be changed.
+//! Errors of changes to the configuration of a host.
 
 use std::fmt;
 
@@ -21,7 +21,11 @@ impl fmt::Display for InstallError {
             InstallError::Broken(reason) => write!(f, "it cannot be read: {reason}"),
             InstallError::NameTaken => f.write_str("another server has that name"),
             InstallError::ServesOthers(what) => {
-                write!(f, "the server of that name serves {}", what.join(", "))
+                write!(
+                    f,
+                    "the server of that name serves other files: {}",
+                    what.join(", ")
+                )
             }
             InstallError::Io(error) => error.fmt(f),
         }

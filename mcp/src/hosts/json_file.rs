@@ -42,13 +42,12 @@ pub(super) fn with_server(
     server: &Value,
 ) -> Result<String, InstallError> {
     let root = parsed(text)?;
-    let not_an_object =
-        || InstallError::Broken("it holds something else than an object".to_owned());
+    let not_an_object = || InstallError::Broken("it is not a JSON object".to_owned());
     let mut object = root.object_value_or_create().ok_or_else(not_an_object)?;
     for key in keys {
-        object = object.object_value_or_create(key).ok_or_else(|| {
-            InstallError::Broken(format!("{key:?} in it is something else than an object"))
-        })?;
+        object = object
+            .object_value_or_create(key)
+            .ok_or_else(|| InstallError::Broken(format!("{key:?} in it is not an object")))?;
     }
     match object.get(name) {
         Some(property) => property.set_value(input(server)),

@@ -1,5 +1,4 @@
-//! The configuration with which a host starts this server, or connects to one. A host is a program with a model in it, as MCP
-//! calls it.
+//! The configuration with which a host starts this server, or connects to one. MCP calls a program with a model a host.
 
 mod error;
 mod install;

@@ -29,9 +29,8 @@ pub(super) fn with_server(
         root.insert(key, Item::Table(servers));
     }
     let servers = root.get_mut(key).and_then(Item::as_table_like_mut);
-    let servers = servers.ok_or_else(|| {
-        InstallError::Broken(format!("{key:?} in it is something else than a table"))
-    })?;
+    let servers =
+        servers.ok_or_else(|| InstallError::Broken(format!("{key:?} in it is not a table")))?;
     match servers.get_mut(name).and_then(Item::as_table_like_mut) {
         // In place, so that what a person added to it stays.
         Some(existing) => {

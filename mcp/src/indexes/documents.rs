@@ -1,5 +1,5 @@
-//! Finds a document in the open indexes. Of several indexes, the one that has it by its path wins over
-//! one that has it by its handle, and that over one that has a path with this end.
+//! Finds a document in the open indexes. A match by path wins over a match by handle, and a match by handle wins over a
+//! match by the end of a path.
 
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;

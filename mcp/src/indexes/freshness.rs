@@ -1,6 +1,5 @@
-//! Whether an index is up to date with its sources. All of them are compared on a thread of its own, from
-//! the moment that the file is opened; the first answer waits for that a moment. The originals of the
-//! documents in an answer are looked at for every answer.
+//! Checks whether an index is up to date with its sources. A separate thread compares all sources once the file is
+//! opened; the first result waits for it briefly. In addition, each result checks the source files of its own documents.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

@@ -186,11 +186,9 @@ impl Index {
         let mut error = match error {
             Error::PathNotFound { .. } => ToolError::new(
                 "INDEX_NOT_FOUND",
-                "its file was moved or removed, and no new one is made",
+                "its file was moved or removed, and no new file is created",
             )
-            .with_hint(
-                "Put it back where it was; a new one is made when the server is started again",
-            ),
+            .with_hint("Put the file back; or restart the server, which creates a new file"),
             other => other.into(),
         };
         error.sentence = format!("index {:?}: {}", self.name, error.sentence);
@@ -328,7 +326,7 @@ impl Index {
                 Err(TryLockError::WouldBlock) if started.elapsed() >= limit => {
                     let sentence = format!("{} is being written by this server", self.name);
                     return Err(ToolError::new("INDEX_LOCKED", sentence)
-                        .with_hint("get_status tells when that is done; then try again"));
+                        .with_hint("get_status shows when it is done; then try again"));
                 }
                 Err(TryLockError::WouldBlock) => thread::sleep(RETRY_INTERVAL),
             }

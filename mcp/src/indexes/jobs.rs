@@ -1,4 +1,4 @@
-//! Uploads and index runs: those that run, and those that failed.
+//! Running and failed uploads and index runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,9 +92,9 @@ impl Jobs {
         let running = || table.by_id.values().filter(|job| is_running(job));
         let uploads = running().filter(|job| job.is_upload).count();
         if running().count() >= RUNNING_LIMIT || (is_upload && uploads >= UPLOADS_LIMIT) {
-            let sentence = "too many uploads and index runs are under way";
+            let sentence = "too many uploads and index runs are in progress";
             return Err(ToolError::new("RATE_LIMITED", sentence)
-                .with_hint("get_status tells when they are done; then try again"));
+                .with_hint("get_status shows when they are done; then try again"));
         }
         if table.by_id.len() >= ENDED_LIMIT {
             table.by_id.retain(|_, job| is_running(job));

@@ -43,7 +43,7 @@ impl Roots {
             }
             let sentence = format!("path: {:?} does not exist", short(path));
             return Err(ToolError::new("PATH_NOT_FOUND", sentence)
-                .with_hint("Give an absolute path of a folder on the machine of the server"));
+                .with_hint("Give the absolute path of a folder on the server's machine"));
         };
         if !self.holds(&real) {
             return Err(self.outside(path));
@@ -64,7 +64,7 @@ impl Roots {
             Ok(_) => Err(self.outside(&folder.to_string_lossy())),
             Err(_) => {
                 let name = folder.to_string_lossy();
-                let sentence = format!("path: {:?} is not there any more", short(&name));
+                let sentence = format!("path: {:?} no longer exists", short(&name));
                 Err(ToolError::new("PATH_NOT_FOUND", sentence))
             }
         }
@@ -92,10 +92,10 @@ impl Roots {
         let path = short(path);
         ToolError::new(
             "PATH_NOT_ALLOWED",
-            format!("path: {path:?} lies outside the folders that may be indexed"),
+            format!("path: {path:?} is outside the folders that may be indexed"),
         )
         .with_hint(format!(
-            "Allowed are {} and what lies below",
+            "Allowed are {} and their subfolders",
             allowed.join(", ")
         ))
     }

@@ -230,7 +230,7 @@ impl Indexes {
         if all.len() + reserved.len() >= INDEXES_LIMIT {
             return Err(ToolError::new(
                 "INVALID_ARGUMENT",
-                format!("index_name: {INDEXES_LIMIT} indexes are open, and no more can be"),
+                format!("index_name: {INDEXES_LIMIT} indexes are open, the maximum"),
             ));
         }
         reserved.push(name.to_owned());

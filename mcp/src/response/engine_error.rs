@@ -1,5 +1,5 @@
-//! Errors of the engine as errors of tools: with the names of this server's arguments, without paths of
-//! the server's machine.
+//! Turns errors of the engine into errors of tools: with the argument names of the tools, and without paths of the
+//! server's machine.
 
 use std::io::ErrorKind;
 
@@ -10,14 +10,14 @@ use super::tool_error::ToolError;
 use super::truncate::{cut, short};
 use super::wording::count;
 
-/// Longest reason, in characters: it may repeat what a client sent.
+/// Maximum characters of a reason, which may repeat what a client sent.
 const REASON_LIMIT: usize = 400;
 
 impl From<Error> for ToolError {
     fn from(error: Error) -> ToolError {
         let code = code(&error);
         let hint = match (&error, code) {
-            // A client cannot do anything about files that the server cannot read.
+            // A client cannot fix files that the server cannot read.
             (Error::Io { .. }, "INTERNAL") => None,
             _ => advice(&error, Front::Mcp),
         };
@@ -32,7 +32,7 @@ impl From<Error> for ToolError {
     }
 }
 
-/// What happened, without a full stop.
+/// Returns what happened, without a full stop.
 fn sentence(error: &Error) -> String {
     match error {
         Error::PathNotFound { path } => {
@@ -49,20 +49,18 @@ fn sentence(error: &Error) -> String {
         }
         Error::Storage { reason, .. } => {
             format!(
-                "the disk under the knowledge base failed: {reason}; the knowledge base is as it was before"
+                "the storage of the knowledge base failed: {reason}; the knowledge base is unchanged"
             )
         }
         Error::NotAKb { reason } => format!("the file is not a knowledge base: {reason}"),
         Error::FormatUnsupported { needs, reads } => {
-            format!("the file needs {needs}, and this server reads {reads}")
+            format!("the file needs {needs}, but this server reads {reads}")
         }
         Error::Damaged { what } => format!("the file is damaged: {what}"),
         // The process and its machine are details of the server.
-        Error::IndexLocked { .. } => {
-            "the knowledge base is being written by another program".to_owned()
-        }
+        Error::IndexLocked { .. } => "another program is writing the knowledge base".to_owned(),
         Error::PathNotAllowed { path } => format!(
-            "path: {:?} lies outside the folders that may be indexed",
+            "path: {:?} is outside the folders that may be indexed",
             short(&path.to_string_lossy())
         ),
         Error::FileReplaced { .. } => {
@@ -75,7 +73,7 @@ fn sentence(error: &Error) -> String {
             "another knowledge base is at the path of the new one".to_owned()
         }
         Error::SnapshotExpired => {
-            "the knowledge base changed faster than the answer could be made".to_owned()
+            "the knowledge base changed faster than it could be read".to_owned()
         }
         Error::WriterFailed => {
             "an earlier write failed; nothing of this change was kept".to_owned()
@@ -102,7 +100,7 @@ fn sentence(error: &Error) -> String {
             format!("{:?} matches several sections of {path}", short(section))
         }
         Error::FolderNotFound { name, .. } => format!("no folder {:?}", short(name)),
-        Error::DocumentExists { path } => format!("a document {path:?} is already there"),
+        Error::DocumentExists { path } => format!("a document {path:?} already exists"),
         Error::InvalidRange { .. } => error.to_string(),
         Error::InvalidPages { pages, path, total } => format!(
             "page_range: pages {} of {path:?}: the document has {total}",
@@ -123,24 +121,24 @@ fn sentence(error: &Error) -> String {
         Error::NoSheetNames { .. } => "CSV files don't have multiple sheets".to_owned(),
         Error::InvalidCursor { reason } => format!("continuation_token: {reason}"),
         Error::StaleCursor => {
-            "continuation_token: the knowledge base changed since the answer that it continues"
+            "continuation_token: the knowledge base has changed since the result to continue"
                 .to_owned()
         }
         Error::EmbeddingModelUnavailable { needs } => format!(
             "the knowledge base needs the embedding model {needs:?}, which this server does not have"
         ),
         Error::RootVanished { root, documents } => format!(
-            "path: no file is left in {}, and the knowledge base has {} from it; nothing was changed",
+            "path: there are no files in {}, but the knowledge base has {} from it; nothing was changed",
             root.display(),
             count(*documents, "document")
         ),
         Error::TooLarge { what, size, limit } => {
-            format!("{what} has {size} bytes, and the limit is {limit}")
+            format!("{what} has {size} bytes; the limit is {limit}")
         }
         Error::TooMany { what, count, limit } => {
-            format!("{count} {what}, and the limit is {limit}")
+            format!("{count} {what}; the limit is {limit}")
         }
-        // Where the program lies is a detail of the server's machine.
+        // The path of the program is a detail of the server's machine.
         Error::NoExtractionWorker { path, .. } => format!(
             "{:?}: this server cannot start the process that reads such files",
             short(path)
@@ -187,7 +185,7 @@ fn with_facts(tool_error: ToolError, error: Error) -> ToolError {
     }
 }
 
-/// The code of the engine where clients know it, else the one that this server has for it.
+/// Returns the code of the engine if clients know it, else the code that this server uses for it.
 fn code(error: &Error) -> &'static str {
     match error {
         Error::Io { action, source, .. } => match source.kind() {
@@ -207,7 +205,7 @@ fn code(error: &Error) -> &'static str {
     }
 }
 
-/// The code of a failure of the system that whoever runs the server can end.
+/// Returns the code of a system failure that the operator of the server can fix.
 fn code_of(kind: ErrorKind) -> Option<&'static str> {
     match kind {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Some("INDEX_READ_ONLY"),
@@ -221,7 +219,7 @@ fn is_reading(action: &str) -> bool {
     matches!(action, "open" | "read" | "map" | "index or compare")
 }
 
-/// The name that tools have for an argument of the engine.
+/// Returns the name that tools use for an argument of the engine.
 fn argument_name(argument: &'static str) -> &'static str {
     match argument {
         "type" => "fileType",
@@ -360,7 +358,7 @@ mod tests {
             (ErrorKind::PermissionDenied, "INDEX_READ_ONLY", "to write"),
             (ErrorKind::StorageFull, "STORAGE", "Free some space"),
             (ErrorKind::QuotaExceeded, "STORAGE", "quota"),
-            (ErrorKind::Other, "STORAGE", "as it was before"),
+            (ErrorKind::Other, "STORAGE", "is unchanged"),
         ] {
             let storage = Error::Storage {
                 reason: "no".to_owned(),

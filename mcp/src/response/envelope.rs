@@ -260,7 +260,7 @@ impl ResultPage<'_> {
             let all = (left + left / 8 + 16).min(most);
             actions.push(Action {
                 id: ActionId::GetAll,
-                description: "Get everything that is left at once".to_owned(),
+                description: "Get the whole rest at once".to_owned(),
                 params: ActionParams {
                     max_tokens: Some(all),
                     ..ActionParams::default()
@@ -272,7 +272,7 @@ impl ResultPage<'_> {
         {
             actions.push(Action {
                 id: ActionId::UseSpecificRange,
-                description: format!("Ask for some {} only", self.items),
+                description: format!("Request only some {}", self.items),
                 params: ActionParams::of_range(argument, range),
             });
         }

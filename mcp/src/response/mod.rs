@@ -1,5 +1,4 @@
-//! What goes out: results of tools as JSON and as text, errors, and the parts of both. No engine call,
-//! no input or output.
+//! Results of tools as JSON and as text, errors, and their parts. Calls no engine function and does no input or output.
 
 mod engine_error;
 pub(crate) mod envelope;

@@ -25,7 +25,7 @@ impl ToolResponse {
     }
 }
 
-/// Things the caller should know: ignored arguments, degraded mode, stale index.
+/// Warnings for the caller: ignored arguments, degraded mode, stale index.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Warnings(Vec<String>);
 
@@ -40,7 +40,7 @@ impl Warnings {
 /// longer built in.
 pub(crate) fn new_model(before: &str) -> String {
     format!(
-        "the vectors were by the embedding model {before}; all documents were embedded again with {}",
+        "all documents were embedded again with {}: the old vectors were made by the embedding model {before}",
         kb_engine::BUILT_IN_MODEL
     )
 }

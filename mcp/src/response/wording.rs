@@ -1,4 +1,4 @@
-//! Counts and lists as a sentence has them.
+//! Formats counts and lists for sentences.
 
 /// A count with its noun: `1 result`, `2 results`.
 pub(crate) fn count(number: u64, noun: &str) -> String {

@@ -1,4 +1,4 @@
-//! Why tokens cannot be read or changed.
+//! Errors of reading and changing tokens.
 
 use std::fmt;
 use std::io;
@@ -41,13 +41,15 @@ impl TokenError {
     pub fn hint(&self) -> Option<String> {
         match self {
             TokenError::Name(_) => Some(format!("give 1 to {NAME_LIMIT} printable characters")),
-            TokenError::Taken(name) => Some(format!("revoke {name:?} first, or take another name")),
+            TokenError::Taken(name) => {
+                Some(format!("revoke {name:?} first, or choose another name"))
+            }
             TokenError::Unknown { names, .. } => match names.as_slice() {
                 [] => None,
                 [only] => Some(format!("the only token is {only}")),
                 several => Some(format!("the tokens are {}", several.join(", "))),
             },
-            TokenError::Full => Some("revoke one that is not used any more".to_owned()),
+            TokenError::Full => Some("revoke one that is no longer used".to_owned()),
             TokenError::Exposed(path) => Some(format!("chmod 600 {}", path.display())),
             _ => None,
         }
@@ -57,15 +59,15 @@ impl TokenError {
 impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TokenError::Name(name) => write!(f, "{name:?} cannot be the name of a token"),
+            TokenError::Name(name) => write!(f, "{name:?} is not a valid token name"),
             TokenError::Taken(name) => write!(f, "a token is already called {name:?}"),
             TokenError::Unknown { name, .. } => write!(f, "no token is called {name:?}"),
-            TokenError::Full => write!(f, "there are {TOKENS_LIMIT} tokens, and no more can be"),
+            TokenError::Full => write!(f, "there are already {TOKENS_LIMIT} tokens, the maximum"),
             TokenError::Exposed(path) => {
-                write!(f, "others than its owner may read {}", path.display())
+                write!(f, "other users can read {}", path.display())
             }
             TokenError::Unreadable(path) => {
-                write!(f, "{} does not hold tokens, or is damaged", path.display())
+                write!(f, "{} is not a token file, or is damaged", path.display())
             }
             TokenError::Io { path, error } => write!(f, "{}: {error}", path.display()),
         }

@@ -1,4 +1,4 @@
-//! `clear_index`: takes everything out of a knowledge base.
+//! `clear_index`: deletes everything in a knowledge base.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

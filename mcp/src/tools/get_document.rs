@@ -41,7 +41,7 @@ pub(super) struct GetDocumentParams {
     continuation_token: Option<ContinuationToken>,
 }
 
-/// Of 4 bytes each; above 20000 they count the body alone.
+/// 4 bytes per token; above 20000, only the body counts.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct BodyTokens(#[schemars(range(min = 1, max = BODY_TOKENS))] u32);
 
@@ -88,8 +88,8 @@ pub(super) struct Document<'a> {
 impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const TITLE: &'static str = "Get a document";
-    const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. Of a long one \
-        the beginning, its sections with their lines, and a token to read on. For parts: get_document_outline, \
+    const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. For a long one: \
+        its beginning, its sections with their lines, and a token to continue. For parts: get_document_outline, \
         then get_pages or get_document_data.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
     const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);
@@ -201,7 +201,7 @@ fn long_warning(
         }
     };
     let instead = if is_truncated {
-        "This is its beginning. Read a part instead"
+        "This is the beginning. Read a part instead"
     } else {
         "Next time read a part"
     };

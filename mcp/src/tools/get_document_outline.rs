@@ -1,4 +1,4 @@
-//! `get_document_outline`: what a document is made of, without its content: bookmarks, headings, sheets or slides.
+//! `get_document_outline`: the structure of a document without its content: bookmarks, headings, sheets or slides.
 
 use kb_engine::{
     DocumentInfo, DocumentParts, DocumentSections, PageSource, PartContent, PartInfo, PartKind,
@@ -129,7 +129,7 @@ impl Tool for GetDocumentOutline {
     const TITLE: &'static str = "Outline of a document";
     const DESCRIPTION: &'static str = "Structure of a document without its content: bookmarks and pages, \
         sheets, slides, headings or code symbols, with the numbers and lines to fetch parts. Use before reading a \
-        long document. section limits it to one and those below.";
+        long document. section limits it to one section and its subsections.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetDocumentOutlineParams;

@@ -56,8 +56,8 @@ struct DocumentPage<'a> {
 impl Tool for GetPages {
     const NAME: &'static str = "get_pages";
     const TITLE: &'static str = "Read pages";
-    const DESCRIPTION: &'static str = "Read pages of a document: its own (PDF, Word, RTF, ODT), of text \
-        about 800 tokens each. All, page_range, or those of a section or of lines. A page over \
+    const DESCRIPTION: &'static str = "Read pages of a document: real pages (PDF, Word, RTF, ODT), or parts of \
+        about 800 tokens. All, page_range, or those of a section or of lines. A page over \
         max_tokens comes in parts.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
@@ -71,10 +71,10 @@ impl Tool for GetPages {
         let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
         let (kb, path) = (located.index.kb(), &located.document.path);
         if params.section.is_some() && !ranges.is_empty() {
-            let sentence = "section and page_range were given; a call reads one or the other";
+            let sentence = "section and page_range are both given; a call reads only one of them";
             return Err(ToolError::new("INVALID_ARGUMENT", sentence)
                 .with_fact("argument", "section")
-                .with_hint("Leave out one of them"));
+                .with_hint("Omit one of them"));
         }
         budget::fit(params.max_tokens.get(), |budget| {
             let page = cx.page(budget, params.continuation_token.as_deref());

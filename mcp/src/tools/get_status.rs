@@ -193,8 +193,8 @@ impl Status {
 impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Ingestion status";
-    const DESCRIPTION: &'static str = "Whether a document is fully indexed; without document_id what is \
-        processing and, per index, what was skipped, what changed since and who else writes it.";
+    const DESCRIPTION: &'static str = "Whether a document is indexed. Without document_id: running jobs and, per index, \
+        skipped files, changed sources and other writers.";
 
     type Params = GetStatusParams;
     type Output = Status;

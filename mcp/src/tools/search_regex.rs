@@ -39,7 +39,7 @@ pub(super) struct SearchRegexParams {
     #[schemars(length(max = PATTERN_LIMIT))]
     pattern: String,
     index_name: Option<IndexName>,
-    /// Upper and lower case alike.
+    /// Ignore case.
     #[serde(default)]
     ignore_case: bool,
     /// Match whole words.
@@ -48,10 +48,10 @@ pub(super) struct SearchRegexParams {
     /// Plain text, not a pattern.
     #[serde(default)]
     literal: bool,
-    /// Let matches reach over lines.
+    /// Let matches span lines.
     #[serde(default)]
     multiline: bool,
-    /// counts: matching lines by document. documents: those with a match.
+    /// counts: matching lines per document. documents: those with a match.
     #[serde(default)]
     output: OutputParam,
     /// Glob: src/**/*.rs, *.pdf.
@@ -80,7 +80,7 @@ enum OutputParam {
     Documents,
 }
 
-/// Most lines or documents.
+/// Maximum lines or documents.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct MatchLimit(#[schemars(range(min = 1, max = 1000))] u32);
 
@@ -316,7 +316,7 @@ fn show(
         line.push_str(&format!("  index {name}"));
     }
     if let Some(state) = stale {
-        line.push_str(&format!("  STALE: {state} since it was indexed"));
+        line.push_str(&format!("  STALE: {state} after it was indexed"));
     }
     text.line(line);
     if !matches!(output, OutputParam::Lines) {

@@ -48,11 +48,11 @@ impl InFlightRequests {
         }
         let mut ids = self.ids();
         if ids.contains(&id) {
-            return reject("id: a request of this id is not answered yet".to_owned());
+            return reject("id: a request with this id is still in progress".to_owned());
         }
         if ids.len() >= REQUESTS_LIMIT {
             return reject(format!(
-                "{REQUESTS_LIMIT} requests are not answered yet: wait for answers"
+                "{REQUESTS_LIMIT} requests are in progress: wait for their responses"
             ));
         }
         ids.insert(id.clone());

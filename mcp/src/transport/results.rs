@@ -76,7 +76,7 @@ pub(super) fn job_error(error: JobError) -> ToolError {
     match error {
         JobError::Busy => ToolError::new("RATE_LIMITED", "too many calls at once")
             .with_hint("Call again in a few seconds"),
-        JobError::Panicked => ToolError::new("INTERNAL", "this call met a bug in the server")
+        JobError::Panicked => ToolError::new("INTERNAL", "this call hit a bug in the server")
             .with_hint("Other calls are answered; try this one with other arguments"),
         JobError::Cancelled => ToolError::new("CANCELLED", "the call was cancelled"),
     }

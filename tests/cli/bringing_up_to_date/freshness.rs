@@ -1,4 +1,4 @@
-//! What is said of an answer when the files that it comes from changed since they were indexed.
+//! Warnings about results whose source files changed after they were indexed.
 
 use std::fs;
 
@@ -67,5 +67,5 @@ fn files_whose_folders_are_not_here_are_asked_as_they_are() {
     let told = folder
         .kb(["search", "polish the lens", "--refresh"])
         .expect(0);
-    assert!(told.stderr.contains("are not here"), "{told:#?}");
+    assert!(told.stderr.contains("do not exist here"), "{told:#?}");
 }

@@ -1,5 +1,4 @@
-//! `kb index` on a file that is there: what it tells, `--check`, further folders, folders that
-//! vanish, other writers.
+//! `kb index` on an existing file: its report, `--check`, additional folders, folders that vanish, other writers.
 
 mod freshness;
 mod moved_folders;
@@ -35,14 +34,14 @@ fn holding(folder: &Folder) -> KbWriter {
 fn a_second_run_tells_what_changed_and_a_third_that_nothing_did() {
     let folder = changed();
     let told = folder.kb(["index", "harbour", "-v"]).expect(0);
-    let counts = "\n  added 1, updated 1, removed 1, unchanged 5, left out 1\n";
+    let counts = "\n  added 1, updated 1, removed 1, unchanged 5, skipped 1\n";
     assert!(told.stdout.contains(counts), "{told:#?}");
     let paths = "\n  + docs/new.md\n  ~ notes.txt\n  - src/buoy.py\n";
     assert!(told.stdout.contains(paths), "{told:#?}");
 
     let before = std::fs::read(folder.join("harbour.kb")).unwrap();
     let told = folder.kb(["index", "harbour"]).expect(0);
-    let nothing = "\n  nothing changed, left out 1\n";
+    let nothing = "\n  nothing changed, skipped 1\n";
     assert!(told.stdout.ends_with(nothing), "{told:#?}");
     let object = &folder
         .kb(["index", "harbour", "--json", "--force-hash"])
@@ -68,14 +67,14 @@ fn a_second_run_tells_what_changed_and_a_third_that_nothing_did() {
 fn check_tells_what_would_change_and_writes_nothing() {
     let folder = Folder::indexed();
     let fresh = folder.kb(["index", "harbour", "--check"]).expect(0);
-    assert_eq!(fresh.stdout, "harbour.kb  nothing changed, left out 1\n");
+    assert_eq!(fresh.stdout, "harbour.kb  nothing changed, skipped 1\n");
 
     let folder = changed();
     let before = std::fs::read(folder.join("harbour.kb")).unwrap();
     let stale = folder.kb(["index", "harbour", "--check"]).expect(1);
     assert_eq!(
         stale.stdout,
-        "harbour.kb  added 1, updated 1, removed 1, unchanged 5, left out 1\n  \
+        "harbour.kb  added 1, updated 1, removed 1, unchanged 5, skipped 1\n  \
          + docs/new.md\n  ~ notes.txt\n  - src/buoy.py\n"
     );
     let object = &folder
@@ -177,7 +176,12 @@ fn a_vanished_folder_keeps_its_documents_unless_pruned() {
 #[track_caller]
 fn names_this_process(told: &Outcome) {
     let process = format!(", process {} on ", std::process::id());
-    for part in ["harbour.kb: ", "written by kb 0.", &process, ", since 2"] {
+    for part in [
+        "harbour.kb: ",
+        "is writing the .kb: kb 0.",
+        &process,
+        ", since 2",
+    ] {
         assert!(told.stderr.contains(part), "{part:?} is missing: {told:#?}");
     }
 }
@@ -322,10 +326,7 @@ fn a_file_that_grew_by_edits_says_that_sealing_helps() {
         folder.write(format!("d/{number}.txt"), "one line instead\n");
     }
     let told = folder.kb(["index", "d", "-o", "g.kb"]).expect(0);
-    assert!(
-        told.stderr.contains("are unused after changes"),
-        "{told:#?}"
-    );
+    assert!(told.stderr.contains("are unused space"), "{told:#?}");
     assert!(told.hint().starts_with("`kb seal g.kb`"), "{told:#?}");
     let before = std::fs::metadata(folder.join("g.kb")).unwrap().len();
     folder.kb(["seal", "g.kb"]).expect(0);

@@ -1,4 +1,4 @@
-//! Which file answers when none is named.
+//! How a command finds its .kb file if none is named.
 
 #[cfg(unix)]
 mod readme;
@@ -90,7 +90,8 @@ fn a_file_of_an_indexed_folder_makes_no_second_kb_file() {
     folder.write("harbour/docs/guide.md", "# Guide\n\nThe walrus waits.\n");
     let told = kb(&["index", "docs/guide.md"]).expect(0);
     assert!(
-        told.stderr.contains("docs/guide.md belongs to harbour.kb"),
+        told.stderr
+            .contains("docs/guide.md is in a folder of harbour.kb"),
         "{told:#?}"
     );
     assert!(told.stdout.contains("updated 1, removed 0"), "{told:#?}");

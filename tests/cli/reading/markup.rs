@@ -1,4 +1,4 @@
-//! Markup, notebooks, mail and books: what is found in them, where, and their outlines.
+//! Markup, notebooks, mail and e-books: search results, locations and outlines.
 
 use std::path::Path;
 

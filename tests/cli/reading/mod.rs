@@ -127,13 +127,13 @@ fn get_prints_several_documents_and_globs_under_their_names() {
     let budget = ["get", "src/tide.rs", "guide.md:1", "--max-tokens", "60"];
     let cut = folder.kb(budget).expect(0);
     assert_eq!(cut.stdout, format!("==> guide.md:1 <==\n{first}\n"));
-    assert!(cut.stderr.contains("src/tide.rs was left out"), "{cut:#?}");
+    assert!(cut.stderr.contains("src/tide.rs was skipped"), "{cut:#?}");
     let cut = folder.kb(["get", "**/*.*", "--max-tokens", "1"]).expect(0);
-    let warnings = cut.stderr.lines().filter(|line| line.contains("left out"));
+    let warnings = cut.stderr.lines().filter(|line| line.contains("skipped"));
     assert_eq!(warnings.count(), 1, "{cut:#?}");
     assert!(
         cut.stderr
-            .contains("documents were left out, which do not fit: ")
+            .contains("documents were skipped because they do not fit into --max-tokens: ")
     );
     let twice = folder
         .kb(["get", "guide.md:1-2", "--lines", "5-6"])

@@ -1,4 +1,4 @@
-//! Documents, folders and filters by the paths that programs hold: absolute, as URIs, with `\`, through links.
+//! Documents, folders and filters named by the paths that programs use: absolute, as URIs, with `\`, through links.
 
 use crate::support::{Folder, run};
 

@@ -78,7 +78,9 @@ fn rows_have_their_number_and_cells() {
     let folder = folder();
     let whole = kb(&folder, &["sheet", "ledger.xlsx"]).expect(0);
     assert!(
-        whole.stderr.contains("the file holds no values of 1 cell"),
+        whole
+            .stderr
+            .contains("the file stores no values for 1 cell"),
         "{}",
         whole.stderr
     );
@@ -329,7 +331,7 @@ fn an_outline_lists_sheets_slides_or_pages() {
     let folder = folder();
     assert_eq!(
         text(&folder, &["outline", "ledger.xlsx"]),
-        "ledger.xlsx  Harbour ledger  3 sheets, 1 048 582 rows, 137 B\n  1  Dues  6 x 3, header in row 1\n  \
+        "ledger.xlsx  Harbour ledger  3 sheets, 1,048,582 rows, 137 B\n  1  Dues  6 x 3, header in row 1\n  \
          2  Empty  0 x 0\n  3  Corner  1048576 x 16384, hidden\n"
     );
     assert_eq!(
@@ -405,7 +407,7 @@ fn chunks_and_metadata_are_printed_in_place_of_text() {
         assert!(
             refused
                 .stderr
-                .contains(&format!("{flag} does not go with --format {format}")),
+                .contains(&format!("{flag} cannot be used with --format {format}")),
             "{}",
             refused.stderr
         );
@@ -416,9 +418,9 @@ fn chunks_and_metadata_are_printed_in_place_of_text() {
 fn pages_and_slides_that_cannot_be_are_refused_by_what_is_wrong() {
     let folder = folder();
     for (pages, told) in [
-        ("5-1", "ends before it begins; give 1-5"),
-        ("0", "no list of numbers from 1"),
-        ("x", "no list of numbers"),
+        ("5-1", "ends before it begins; did you mean 1-5?"),
+        ("0", "not a list of numbers"),
+        ("x", "not a list of numbers"),
     ] {
         for arguments in [
             ["pages", "pilot-book.pdf", "--pages", pages],

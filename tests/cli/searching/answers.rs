@@ -1,4 +1,4 @@
-//! What is said beside an answer: verdict and warnings in JSON, links on a terminal, narrow terminals, long errors.
+//! Output beside the results: verdict and warnings in JSON, links, narrow terminals, long errors.
 
 use crate::support::terminal::run_on_terminal_of;
 use crate::support::{Folder, run};
@@ -260,7 +260,10 @@ fn a_bare_word_of_symbols_is_a_name() {
     let all = folder.kb(["symbols", "-f", "harbour.kb"]).expect(0).stdout;
     assert_eq!(folder.kb(["symbols", "harbour.kb"]).expect(0).stdout, all);
     let told = folder.kb(["symbols", "one", "two"]).expect(2);
-    assert!(told.stderr.contains("two names"), "{told:#?}");
+    assert!(
+        told.stderr.contains("only one name is allowed"),
+        "{told:#?}"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `kb search`: what it can be asked, in which parts it answers, and from how many files.
+//! `kb search`: queries, output in parts, and several files.
 
 mod answers;
 mod regex;
@@ -38,11 +38,11 @@ fn a_file_as_first_word_of_a_query_is_pointed_out() {
     let folder = Folder::indexed();
     let name = "harbour.kb";
     let told = folder.kb(["search", name, "polish the lens"]).expect(0);
-    assert!(told.stderr.contains("is a word of the query here"));
+    assert!(told.stderr.contains("is treated as a word of the query"));
     let hint = format!("kb search -f {name} 'polish the lens'");
     assert!(told.stderr.contains(&hint), "{}", told.stderr);
     let told = folder.kb(["search", "missing.kb", "polish the lens"]);
-    assert!(!told.stderr.contains("is a word of the query here"));
+    assert!(!told.stderr.contains("is treated as a word of the query"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `kb search --mode regex`: what is printed of a pattern, and what is said of a wrong one.
+//! `kb search --mode regex`: output for matches, and errors for invalid patterns.
 
 use crate::support::Folder;
 
@@ -140,7 +140,7 @@ fn what_is_wrong_is_told_with_a_way_out() {
         .kb(["search", "--mode", "regex", "fn", "--explain"])
         .expect(2);
     assert!(
-        told.stderr.contains("--explain does not go with"),
+        told.stderr.contains("--explain cannot be used with"),
         "{}",
         told.stderr
     );

@@ -1,4 +1,4 @@
-//! `kb symbols`: what is listed of programs, and what is said where there is nothing.
+//! `kb symbols`: the listed symbols, and the messages without results.
 
 use crate::support::{Folder, run};
 

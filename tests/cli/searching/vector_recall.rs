@@ -1,4 +1,4 @@
-//! What quantising leaves of imported vectors.
+//! The recall of imported vectors after quantisation.
 
 use super::vectors::npy;
 use crate::support::Folder;
@@ -39,10 +39,10 @@ fn the_recall_of_a_column_is_that_of_the_imported_numbers() {
         ])
     };
     let fine = import("even", "i8").expect(0);
-    assert!(!fine.stderr.contains("ten nearest"), "{}", fine.stderr);
+    assert!(!fine.stderr.contains("10 nearest"), "{}", fine.stderr);
     let lossy = import("uneven", "i4").expect(0);
     assert!(
-        lossy.stderr.contains("of the ten nearest vectors"),
+        lossy.stderr.contains("of the 10 nearest vectors"),
         "{}",
         lossy.stderr
     );

@@ -321,13 +321,19 @@ fn a_wrong_row_is_named_and_nothing_is_imported() {
     let told = folder
         .kb(["import", "vectors", "harbour.kb", "many.npy"])
         .expect(2);
-    assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    assert!(
+        told.stderr.contains("rows, but the .kb file has"),
+        "{told:#?}"
+    );
     // A document came since the chunks were embedded: whose vector is whose?
     folder.write("few.npy", npy(&vec![vector(0); chunks.len() - 1]));
     let told = folder
         .kb(["import", "vectors", "harbour.kb", "few.npy"])
         .expect(2);
-    assert!(told.stderr.contains("rows, and the .kb"), "{told:#?}");
+    assert!(
+        told.stderr.contains("rows, but the .kb file has"),
+        "{told:#?}"
+    );
     assert!(told.hint().contains("--rows"), "{told:#?}");
     assert_eq!(columns(&folder).len(), 1);
     assert_eq!(state(), before);
@@ -445,7 +451,7 @@ fn a_rebuild_says_which_columns_it_loses() {
         .expect(2);
     assert!(codec.stderr.contains("kb seal"), "{codec:#?}");
     let told = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
-    let warning = "warning: 1 column of imported vectors went with the rebuild: own\n";
+    let warning = "warning: the rebuild removed 1 column of imported vectors: own\n";
     assert!(told.stderr.contains(warning), "{told:#?}");
     let again = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
     assert!(!again.stderr.contains("warning"), "{again:#?}");
@@ -471,7 +477,7 @@ fn numbers_beyond_the_scale_of_a_column_are_told() {
     let long = |number| vector(number).into_iter().map(|x| x * 9.0).collect();
     folder.write("own.jsonl", lines(&chunks[1..2], long));
     let told = import();
-    let expected = "warning: 1 of 8 numbers lie beyond the scale of the column";
+    let expected = "warning: 1 of 8 numbers are beyond the scale of the column";
     assert!(told.stderr.contains(expected), "{told:#?}");
 }
 
@@ -486,7 +492,7 @@ fn a_wrong_vector_of_a_search_says_what_is_wanted() {
         ("[1, 2]", "8"),
         ("[0, 0, 0, 0, 0, 0, 0, 0]", "are 0"),
         ("[1e300, 0, 0, 0, 0, 0, 0, 0]", "finite"),
-        ("[1, \"a\"]", "no number"),
+        ("[1, \"a\"]", "not a number"),
         ("none.npy", "cannot read none.npy"),
         ("own.npy", "a search takes one vector"),
     ] {
@@ -522,7 +528,7 @@ fn a_wrong_vector_of_a_search_says_what_is_wanted() {
         .kb(["search", "lamp", "--vector", &query, "--mode", "regex"])
         .expect(2);
     assert!(
-        regex.stderr.contains("--vector does not go with"),
+        regex.stderr.contains("--vector cannot be used with"),
         "{regex:#?}"
     );
     folder.kb(["search"]).expect(2);

@@ -1,4 +1,4 @@
-//! The files of a company, small: what the contract of folder-mcp is tested with (S3-72 to S3-92).
+//! A small set of company files, with which the contract of folder-mcp is tested (S3-72 to S3-92).
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! Answers in parts: tokens that any server reads, and what the answers say of how to go on.
+//! Results in parts: continuation tokens that any server reads, and the hints to continue.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -1,4 +1,4 @@
-//! Clients that want to harm: what they send is refused or bounded, and others are served meanwhile.
+//! Malicious clients: their requests are refused or bounded, and other clients are still served.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What the port lets in: origins, hosts, headers, sizes, times, tokens.
+//! Which requests the port accepts: origins, hosts, headers, sizes, times, tokens.
 
 use std::io::{Read, Write};
 

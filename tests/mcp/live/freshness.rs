@@ -1,4 +1,4 @@
-//! What answers say of sources that changed, and when the server follows them.
+//! Warnings about changed sources, and when the server updates its files.
 
 use std::time::{Duration, Instant};
 

@@ -255,7 +255,7 @@ fn a_watching_server_ignores_a_folder_of_the_same_name() {
     let arguments = ["../n.kb", "--allow-write", "--watch"];
     let server = Stdio::start_command(command, &arguments);
     crate::support::wait_until("the folder was looked at", || {
-        server.said().contains("is not followed")
+        server.said().contains("is not watched")
     });
     let found = folder.kb(["ls", "-f", "n.kb", "-r"]).expect(0).stdout;
     assert_eq!(found, "a.md\n");

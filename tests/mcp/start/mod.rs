@@ -1,4 +1,4 @@
-//! How a server is started, and what it says when it cannot.
+//! How a server starts, and its messages if it cannot.
 
 mod hosts;
 
@@ -188,7 +188,7 @@ fn host_configurations_have_absolute_paths() {
         json!(["mcp", "--connect", "http://127.0.0.1:8765/mcp"])
     );
     for (more, words) in [
-        (["--http", "127.0.0.1:0"], "needs a port"),
+        (["--http", "127.0.0.1:0"], "needs a fixed port"),
         (["--http", "0.0.0.0:80"], "--allow-host"),
     ] {
         let (_, (code, told)) = remote(&more);

@@ -141,7 +141,7 @@ fn an_index_without_documents_or_without_code_says_so() {
     let text = client.error("search_docs", json!({"query": "main"}));
     // What nobody can do here is no advice.
     assert!(
-        text.starts_with("DOCS_INDEX_NOT_FOUND: code holds no documentation.")
+        text.starts_with("DOCS_INDEX_NOT_FOUND: code contains no documentation.")
             && text.contains("search_code")
             && !text.contains("index_codebase"),
         "{text}"

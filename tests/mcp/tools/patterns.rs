@@ -1,4 +1,4 @@
-//! Patterns that take long, beside calls that do not.
+//! Slow patterns do not delay other calls.
 
 use std::time::{Duration, Instant};
 

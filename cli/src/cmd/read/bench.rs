@@ -1,4 +1,4 @@
-//! `kb bench`: how fast a file answers on this machine, and where the time goes.
+//! `kb bench`: measures search latency on this machine, in total and by step.
 
 use std::fs;
 use std::path::Path;
@@ -16,27 +16,27 @@ use crate::output::Output;
 use crate::output::format::{bytes, count, plural};
 use crate::output::progress::Meter;
 
-/// Every question is asked that often, after once that is not counted.
+/// Counted runs of each query, after one run that is not counted.
 const PASSES: usize = 3;
 
-/// One reading of the vector rows goes over at least as many bytes: a clock cannot see less.
+/// Least number of bytes of one read pass over the vectors: the clock is too coarse for less.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// The best of as many readings counts: another process can only slow one down.
+/// Number of read passes; the fastest counts, because other processes can only slow a pass down.
 const READINGS: usize = 15;
 
-/// Rows that fit in many a processor's cache say nothing of its memory.
+/// Vectors below this size may fit into the CPU cache, so they do not measure memory.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// Longest file of questions.
+/// Maximum size of a file of queries.
 const QUERIES_LIMIT_BYTES: u64 = 64 << 20;
 
-/// All that was measured.
+/// The measured figures.
 struct Figures {
     vectors: Option<VectorFigures>,
     modes: Vec<ModeFigures>,
     queries: usize,
-    /// Whether they come from the file that is measured.
+    /// Whether the queries were drawn from the measured file.
     drawn: bool,
     process: Option<Process>,
 }
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &BenchArguments, output: &mut Output) -> Result<Exi
     if info.chunks == 0 {
         let name = output.name(&opened.file.display().to_string()).into_owned();
         output.note(&format!(
-            "{name} holds no text: there is nothing to measure"
+            "{name} has no text, so there is nothing to measure"
         ));
         return Ok(Exit::Nothing);
     }
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &BenchArguments, output: &mut Output) -> Result<Exi
         ));
     }
     if figures.queries == 0 {
-        output.note("no text of this file begins with words; give questions with --queries FILE");
+        output.note("no queries can be drawn from this file; give queries with --queries FILE");
         return Ok(Exit::Nothing);
     }
     if arguments.json.json {
@@ -216,7 +216,7 @@ fn mode_figures(
                 continue;
             }
             whole.push(elapsed.as_secs_f64() * 1e6);
-            // Asked again, because explaining takes time of its own.
+            // A second search, because explaining takes time too.
             request.explain = true;
             let response = opened.ask(opened.kb.search(&request))?;
             for taken in response.explanation.into_iter().flat_map(|told| told.steps) {
@@ -253,7 +253,7 @@ impl Times {
     }
 }
 
-/// Questions, one a line; blank lines and lines that begin with `#` say nothing.
+/// Reads queries, one per line; blank lines and lines that begin with `#` are skipped.
 fn read_queries(path: &Path) -> Result<Vec<String>, Failure> {
     let action = || format!("read {}", path.display());
     let length = fs::metadata(path)
@@ -270,17 +270,17 @@ fn read_queries(path: &Path) -> Result<Vec<String>, Failure> {
     let queries: Vec<String> = said.map(str::to_owned).collect();
     if queries.is_empty() {
         return Err(Failure::usage(
-            format!("{} holds no question", path.display()),
-            Some("one question a line; lines that begin with # are left out".to_owned()),
+            format!("{} has no queries", path.display()),
+            Some("write one query per line; lines that begin with # are skipped".to_owned()),
         ));
     }
     Ok(queries)
 }
 
-/// What Linux says of this process; other systems say nothing here.
+/// Reads the memory and page faults of this process from /proc. `None` on systems other than Linux.
 fn process() -> Option<Process> {
     let status = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program stands in brackets and may hold anything.
+    // The name of the program is in brackets and may contain any character.
     let (_, fields) = status.rsplit_once(')')?;
     let fields: Vec<&str> = fields.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse().ok();
@@ -292,7 +292,7 @@ fn process() -> Option<Process> {
     })
 }
 
-/// Dirty private pages: those that are clean belong to the mapped file, and the system may drop them.
+/// Returns the bytes of dirty private pages. Clean ones belong to the mapped file, and the system may drop them.
 fn private_bytes(rollup: &str) -> Option<u64> {
     let field = |line: &str| {
         let rest = line.strip_prefix("Private_Dirty:")?;
@@ -312,17 +312,17 @@ fn show(file: &Path, info: &Info, figures: &Figures, output: &mut Output) -> Res
     ))?;
     if let Some(vectors) = &figures.vectors {
         output.line(&format!(
-            "  vectors   {} read at {}, scanned exactly at {}: {:.0} % of that",
+            "  vectors   {}, read at {}, exact scan at {} ({:.0} % of the read speed)",
             bytes(vectors.bytes),
             gigabytes(vectors.read),
             gigabytes(vectors.scan),
             vectors.scan / vectors.read * 100.0
         ))?;
         output.line(&format!(
-            "            first reading {}{}",
+            "            first read at {}{}",
             gigabytes(vectors.first),
             if vectors.bytes < CACHE_BYTES {
-                "; so few bytes may lie in the processor's cache"
+                "; the vectors may fit into the CPU cache"
             } else {
                 ""
             }
@@ -334,7 +334,7 @@ fn show(file: &Path, info: &Info, figures: &Figures, output: &mut Output) -> Res
         ""
     };
     output.line(&format!(
-        "  queries   {}{source}, each {PASSES} times a mode, one thread, file in memory",
+        "  queries   {}{source}, {PASSES} runs each per mode, one thread, file in memory",
         count(figures.queries as u64)
     ))?;
     output.line(&format!(
@@ -349,7 +349,7 @@ fn show(file: &Path, info: &Info, figures: &Figures, output: &mut Output) -> Res
     }
     if let Some(process) = figures.process {
         output.line(&format!(
-            "\n  process   {} private, page faults {} without and {} with reading from disk",
+            "\n  process   {} private memory, {} minor and {} major page faults",
             bytes(process.private_bytes),
             count(process.minor_faults),
             count(process.major_faults)

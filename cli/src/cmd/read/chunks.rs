@@ -1,4 +1,4 @@
-//! `kb get --format chunks`: the chunks of a document, as they are indexed.
+//! `kb get --format chunks`: prints the indexed chunks of a document.
 
 use kb_engine::ChunkText;
 
@@ -7,7 +7,7 @@ use crate::cmd::opened::{Opened, Rest, each_part};
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Prints the chunks of a document, or those of some lines or of a section.
+/// Prints the chunks of a document, or those in some lines or in a section.
 pub(super) fn print(
     opened: &Opened,
     arguments: &GetArguments,

@@ -1,4 +1,4 @@
-//! `kb get`: the text of documents, some of their lines, some of their pages, or one section.
+//! `kb get`: prints the text of documents, or some of their lines, pages or sections.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::plural;
 
-/// Characters that make a name that no document has a glob.
+/// Characters of a glob. A name with one of them is a glob unless a document has this name.
 const GLOB: [char; 4] = ['*', '?', '[', '{'];
 
-/// Documents without room that a warning names.
+/// Maximum number of skipped documents that a warning names.
 const LEFT_OUT_SHOWN: usize = 5;
 
 pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -25,8 +25,9 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     check_format(arguments)?;
     for name in names {
         if arguments.lines.is_some() && selects_lines(&opened, name) {
-            let message = format!("{name} selects lines, and --lines others");
-            return Err(Failure::usage(message, Some("give one of them".to_owned())));
+            let message = format!("{name} selects lines, and --lines selects others");
+            let hint = "give only one of the two".to_owned();
+            return Err(Failure::usage(message, Some(hint)));
         }
     }
     if let [name] = names
@@ -38,15 +39,15 @@ pub(crate) fn run(arguments: &GetArguments, output: &mut Output) -> Result<Exit,
     several(&opened, arguments, names, output)
 }
 
-/// Whether a name, or that of the first document of a glob, has lines behind it.
+/// Whether a name, or the name of the first document of a glob, selects lines.
 fn selects_lines(opened: &Opened, name: &str) -> bool {
-    // What fails does so again, and is told, where it is read.
+    // An error comes again, and is reported, when the document is read.
     let found = expand(opened, name).unwrap_or_default();
     let first = found.first().map(|name| opened.kb.locate(name));
     matches!(first, Some(Ok(located)) if located.lines.is_some())
 }
 
-/// Refuses what a format has no use for.
+/// Refuses flags that a format does not support.
 fn check_format(arguments: &GetArguments) -> Result<(), Failure> {
     let selects = [
         ("--lines", arguments.lines.is_some()),
@@ -67,13 +68,13 @@ fn check_format(arguments: &GetArguments) -> Result<(), Failure> {
                 GetFormat::Chunks => "chunks",
                 _ => "metadata",
             };
-            let message = format!("{flag} does not go with --format {format}");
+            let message = format!("{flag} cannot be used with --format {format}");
             Err(Failure::usage(message, None))
         }
     }
 }
 
-/// The documents that a name means: itself, or where no document has it, those of a glob.
+/// Returns the documents that a name stands for: the document of this name, else those that it matches as a glob.
 fn expand(opened: &Opened, name: &str) -> Result<Vec<String>, Failure> {
     let itself = || vec![name.to_owned()];
     if !name.contains(GLOB) {
@@ -94,7 +95,7 @@ fn expand(opened: &Opened, name: &str) -> Result<Vec<String>, Failure> {
     }
 }
 
-/// Prints several documents, each headed by its name. What fails is reported, and the others are printed.
+/// Prints several documents, each after a line with its name. Reports those that fail and prints the others.
 fn several(
     opened: &Opened,
     arguments: &GetArguments,
@@ -102,7 +103,7 @@ fn several(
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     if arguments.page.continuation.is_some() {
-        let message = "--continue goes with one document, and several are named";
+        let message = "--continue works with one document only, and several are given";
         return Err(Failure::usage(message, None));
     }
     let mut exit = Exit::Found;
@@ -117,11 +118,11 @@ fn several(
     }
     if let Some(max_tokens) = arguments.page.max_tokens {
         if arguments.format == GetFormat::Chunks {
-            let message = "--max-tokens with --format chunks goes with one document";
+            let message = "--max-tokens with --format chunks works with one document only";
             return Err(Failure::usage(message, None));
         }
         if arguments.section.is_some() || arguments.pages.is_some() {
-            let message = "--max-tokens with --section or --pages goes with one document";
+            let message = "--max-tokens with --section or --pages works with one document only";
             return Err(Failure::usage(message, None));
         }
         return within(opened, arguments, &documents, max_tokens, exit, output);
@@ -202,15 +203,17 @@ fn within(
     Ok(exit)
 }
 
-/// Names documents that had no room, with the tokens that they need where these are known.
+/// Warns of documents that do not fit, with the tokens that they need if these are known.
 fn warn_left_out(documents: &[(&str, Option<u64>)], output: &mut Output) {
     match documents {
         [] => {}
         [(name, Some(tokens))] => output.warning(&format!(
-            "{name} was left out: its {} do not fit",
+            "{name} was skipped: its {} do not fit into --max-tokens",
             plural(*tokens, "token")
         )),
-        [(name, None)] => output.warning(&format!("{name} was left out: it does not fit")),
+        [(name, None)] => output.warning(&format!(
+            "{name} was skipped: it does not fit into --max-tokens"
+        )),
         several => {
             let names: Vec<&str> = several.iter().map(|(name, _)| *name).collect();
             let shown = names.get(..LEFT_OUT_SHOWN).unwrap_or(&names);
@@ -219,7 +222,7 @@ fn warn_left_out(documents: &[(&str, Option<u64>)], output: &mut Output) {
                 more => format!(" and {more} more"),
             };
             output.warning(&format!(
-                "{} documents were left out, which do not fit: {}{more}",
+                "{} documents were skipped because they do not fit into --max-tokens: {}{more}",
                 names.len(),
                 shown.join(", ")
             ));
@@ -227,7 +230,7 @@ fn warn_left_out(documents: &[(&str, Option<u64>)], output: &mut Output) {
     }
 }
 
-/// Reports a failure, unless nobody reads the output any more.
+/// Reports a failure and goes on, unless the output is closed.
 fn soften<T>(
     result: Result<T, Failure>,
     exit: &mut Exit,
@@ -245,14 +248,14 @@ fn soften<T>(
     }
 }
 
-/// The line above one of several documents.
+/// Prints the line before one of several documents.
 fn head(name: &str, is_first: bool, output: &mut Output) -> Result<(), Failure> {
     let name = output.stdout_style().path(&output.name(name));
     let space = if is_first { "" } else { "\n" };
     output.line(&format!("{space}==> {name} <=="))
 }
 
-/// Prints one document, or the part of it that the arguments ask for.
+/// Prints one document, or the part that the arguments select.
 fn print(
     opened: &Opened,
     arguments: &GetArguments,

@@ -1,4 +1,4 @@
-//! `kb info`: what a file holds, from where, and what its bytes are for.
+//! `kb info`: prints what a file holds, where it comes from, and the sizes of its sections.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::output::columns::column_facts;
 use crate::output::format::{bytes, count, percent, plural, shell_word, time};
 
-/// Types and languages that are listed for people; the rest is counted.
+/// Maximum number of types or languages in a line; the rest is counted.
 const SHOWN_VALUES: usize = 8;
 
 pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
     Ok(Exit::Found)
 }
 
-/// Label and value of each line for people.
+/// Returns the label and value of each line.
 fn facts(info: &Info) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("documents", count(info.documents)),
@@ -74,7 +74,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     let available = if info.model_available {
         ""
     } else {
-        ", which this program does not have: keyword search only"
+        ", not available in this program: keyword search only"
     };
     facts.extend([
         (
@@ -125,7 +125,7 @@ fn skipped_line(skipped: &[(String, u64)], file: &Path) -> String {
     )
 }
 
-/// The program that writes the file now.
+/// Describes the program that is writing the file.
 fn writer_line(writer: &WriterInfo) -> String {
     let program = if writer.program.is_empty() {
         "another program"
@@ -144,7 +144,7 @@ fn writer_line(writer: &WriterInfo) -> String {
     )
 }
 
-/// How vectors are stored, and what a search in them finds.
+/// Describes how vectors are stored, and the recall of a search.
 fn vectors(info: &Info) -> String {
     let name = info.vectors.name();
     match &info.recall {
@@ -159,7 +159,7 @@ fn vectors(info: &Info) -> String {
             let (lists, unquantised) = match &info.unquantised_recall {
                 Some(of) if of.lists < 1.0 && info.listed_segments > 0 => (
                     format!(
-                        " in lists of which {:.1} % are read on average",
+                        " in inverted lists ({:.1} % read per search on average)",
                         of.lists * 100.0
                     ),
                     unquantised(of),
@@ -169,14 +169,14 @@ fn vectors(info: &Info) -> String {
             };
             let since = match &info.unquantised_recall {
                 Some(of) if of.new_chunks > 0 => {
-                    format!(", {} written since", count(of.new_chunks))
+                    format!(", {} added since", count(of.new_chunks))
                 }
                 Some(_) => String::new(),
-                // It is not known which chunks these were.
-                None => " when it was written whole".to_owned(),
+                // The file does not store which chunks these were.
+                None => " at the last full write".to_owned(),
             };
             format!(
-                "{name}{lists}, search finds {:.2} of the {} nearest{unquantised} ({} questions, at {}{since}{now})",
+                "{name}{lists}, search finds {:.2} of the {} nearest{unquantised} ({} queries, at {}{since}{now})",
                 recall.recall,
                 recall.k,
                 recall.queries,
@@ -186,24 +186,24 @@ fn vectors(info: &Info) -> String {
     }
 }
 
-/// What a search finds of what vectors say that are not quantised.
+/// Describes the recall against unquantised vectors.
 fn unquantised(recall: &UnquantisedRecall) -> String {
     let wanted = match recall.wanted {
-        Some(wanted) => format!(", {wanted} asked for"),
+        Some(wanted) => format!(", {wanted} required"),
         None => String::new(),
     };
     format!(
-        ", {:.3} by unquantised vectors where exact search finds {:.3}{wanted}",
+        ", {:.3} against unquantised vectors (exact search: {:.3}{wanted})",
         recall.recall, recall.exact
     )
 }
 
-/// What a seal would take out; nothing is not worth a line.
+/// Describes the deleted chunks that a seal would remove; empty if there are none.
 fn deleted(chunks: u64) -> String {
     match chunks {
         0 => String::new(),
         _ => format!(
-            "{}, taken out by merges and `kb seal`",
+            "{}, still in the file until a merge or `kb seal`",
             plural(chunks, "chunk")
         ),
     }
@@ -237,7 +237,7 @@ fn top_values(values: &[(String, u64)]) -> String {
     }
 }
 
-/// The sections with their shares, then the whole.
+/// Returns a table of the sections with their shares, and of the whole file.
 fn sizes_table(sizes: &Sizes) -> String {
     let names = sizes.sections.iter().map(|(name, _)| name.chars().count());
     let width = names.max().unwrap_or(0).max("section".len());
@@ -281,12 +281,12 @@ mod tests {
         assert_eq!(
             lines[1],
             [
-                "text", "blocks", "2", "000", "2.0", "KB", "66.7", "%", "33.3", "%"
+                "text", "blocks", "2,000", "2.0", "KB", "66.7", "%", "33.3", "%"
             ]
         );
         assert_eq!(
             lines[3],
-            ["file", "3", "000", "3.0", "KB", "100.0", "%", "50.0", "%"]
+            ["file", "3,000", "3.0", "KB", "100.0", "%", "50.0", "%"]
         );
     }
 
@@ -294,7 +294,7 @@ mod tests {
     fn many_types_are_counted_not_listed() {
         let values: Vec<(String, u64)> = (0..11).map(|number| (format!("t{number}"), 1)).collect();
         assert!(top_values(&values).ends_with("t7 1 and 3 more"));
-        assert_eq!(top_values(&[("rust".to_owned(), 1200)]), "rust 1 200");
+        assert_eq!(top_values(&[("rust".to_owned(), 1200)]), "rust 1,200");
         assert_eq!(top_values(&[]), "");
     }
 

@@ -1,4 +1,4 @@
-//! `kb ls`: folders and documents of the file.
+//! `kb ls`: lists folders and documents of the file.
 
 use kb_engine::{DocumentInfo, Entry, PageOptions};
 
@@ -13,8 +13,7 @@ use crate::output::passage::width;
 
 pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb ls", arguments.file.file.as_deref())?;
-    // `kb ls .` and `kb ls docs/` are what a shell and its completion write. The engine reads `./docs`, of the file or
-    // of the current folder.
+    // Shell completion writes `kb ls .` and `kb ls docs/`. The engine handles `./docs`.
     let folder = arguments
         .folder
         .as_deref()
@@ -47,14 +46,14 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         (!entries.is_empty()).then(|| Rest::from(&entries))
     };
     let Some(rest) = rest else {
-        output.note(&format!("{} holds no documents", opened.file.display()));
+        output.note(&format!("{} has no documents", opened.file.display()));
         return Ok(Exit::Nothing);
     };
     note_rest(&arguments.page, arguments.json.json, &rest, output)?;
     Ok(Exit::Found)
 }
 
-/// The files that were not read, one a line with the reason behind it.
+/// Prints the skipped files, one per line with the reason.
 fn list_skipped(
     opened: &Opened,
     folder: Option<&str>,
@@ -74,7 +73,7 @@ fn list_skipped(
     if files.is_empty() {
         let file = opened.file.display();
         match folder {
-            // A folder that is not there is an error.
+            // A folder that does not exist is an error.
             Some(folder) => {
                 let page = PageOptions::default().max_tokens(1);
                 opened.ask(opened.kb.list(Some(folder), &page))?;
@@ -144,7 +143,7 @@ fn show_document(
     output.line(&format!("{columns}  {path}  {title}"))
 }
 
-/// Whether columns and a path do not stand beside each other.
+/// Whether the terminal is too narrow for one line per document.
 fn is_narrow(output: &Output) -> bool {
     output
         .columns()

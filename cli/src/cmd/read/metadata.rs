@@ -1,4 +1,4 @@
-//! `kb get --format metadata`: what the file records about a document, without its text.
+//! `kb get --format metadata`: prints the stored facts about a document, without its text.
 
 use kb_engine::{DocumentInfo, PartKind, file_types};
 use kb_json::{created, stated};
@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::{bytes, count, time};
 
-/// Prints one object, or a line a fact.
+/// Prints one JSON object, or one line per fact.
 pub(super) fn print(
     document: &DocumentInfo,
     is_json: bool,
@@ -26,7 +26,7 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Facts that have a name of their own, by their keys.
+/// Metadata keys that are printed under a label of their own.
 const NAMED: [&str; 5] = ["author", "created", "date", "modified", "pages"];
 
 fn facts(document: &DocumentInfo) -> Vec<(&str, String)> {

@@ -1,4 +1,4 @@
-//! Verbs that ask a file and change nothing.
+//! Verbs that read a file and change nothing.
 
 pub(crate) mod bench;
 mod chunks;

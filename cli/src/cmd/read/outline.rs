@@ -1,4 +1,4 @@
-//! `kb outline`: what a document is made of, without its text.
+//! `kb outline`: prints the structure of a document without its text.
 
 use kb_engine::{
     DocumentInfo, DocumentParts, DocumentSections, PageSource, PartContent, PartInfo, PartKind,
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &OutlineArguments, output: &mut Output) -> Result<E
     sections(&opened, arguments, output)
 }
 
-/// Headings, or the bookmarks of a document whose pages are its own.
+/// Prints headings, or the bookmarks of a document with physical pages.
 fn sections(
     opened: &Opened,
     arguments: &OutlineArguments,
@@ -83,7 +83,7 @@ fn print_head(document: &DocumentInfo, parts: &str, output: &mut Output) -> Resu
     output.line(&format!("{path}  {title}  {parts}{size}"))
 }
 
-/// A line a heading: its line, or the page where all pages are its own, then its number and title.
+/// Prints one line for a heading: its line (or page, if pages are physical), its number and its title.
 fn print_section(
     outline: &DocumentSections,
     section: &Section,
@@ -125,7 +125,7 @@ fn print_section(
     output.line(&format!("  {number}  {lead}{title}{page}{symbol}"))
 }
 
-/// Sheets or slides.
+/// Prints sheets or slides.
 fn parts(
     opened: &Opened,
     arguments: &OutlineArguments,

@@ -1,4 +1,4 @@
-//! `kb pages`: the pages of a document.
+//! `kb pages`: prints the pages of a document.
 
 use kb_engine::DocumentPage;
 

@@ -1,4 +1,4 @@
-//! `kb search --mode regex`: a pattern, the lines or documents that match as the answer.
+//! `kb search --mode regex`: prints the lines or documents that match a pattern.
 
 use std::io::Read;
 use std::ops::Range;
@@ -17,16 +17,16 @@ use crate::output::Output;
 use crate::output::hyperlink::linked;
 use crate::output::progress::LongSearch;
 
-/// Lines without `-k`.
+/// Maximum number of lines without `-k`.
 const DEFAULT_LINES: usize = 100;
 
-/// Documents without `-k`.
+/// Maximum number of documents without `-k`.
 const DEFAULT_DOCUMENTS: usize = 1000;
 
-/// Documents of an answer whose files are looked at.
+/// Maximum number of documents of a result whose files are checked for changes.
 const MAX_CHECKED: usize = 256;
 
-/// What stands for the rest of a line.
+/// Replaces the rest of a long line.
 const CUT: &str = "[...]";
 
 /// The longest line that `--full` prints whole.
@@ -34,8 +34,8 @@ const WHOLE_LINE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(flag) = other_flag(arguments) {
-        let hint = "matches of a pattern are not ranked: they come by path and line".to_owned();
-        let message = format!("{flag} does not go with --mode regex");
+        let hint = "regex matches are not ranked; they are sorted by path and line".to_owned();
+        let message = format!("{flag} cannot be used with --mode regex");
         return Err(Failure::usage(message, Some(hint)));
     }
     let flags = &arguments.pattern;
@@ -99,9 +99,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     if is_empty && response.is_complete {
         output.note("no line matches");
         if !flags.ignore_case && request.pattern.chars().any(char::is_alphabetic) {
-            output.hint(
-                "`-i` matches upper and lower case alike, `-F` takes the pattern as plain text",
-            );
+            output.hint("`-i` ignores case, `-F` treats the pattern as plain text");
         }
     }
     if response.matches.next.is_some() || arguments.page.is_given() {
@@ -112,7 +110,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
     Ok(if is_empty { Exit::Nothing } else { Exit::Found })
 }
 
-/// A flag of ranked searches that is given, if any is.
+/// Returns a given flag that only ranked searches have, if there is one.
 fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
     let flags = [
         (arguments.plain, "--plain"),
@@ -135,7 +133,7 @@ fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
     given.map(|(_, name)| name)
 }
 
-/// The pattern; from standard input without its last line end.
+/// Returns the pattern; if it comes from standard input, without the last line end.
 fn pattern(arguments: &SearchArguments) -> Result<String, Failure> {
     if arguments.query != ["-"] {
         return Ok(arguments.query.join(" "));
@@ -152,7 +150,7 @@ fn pattern(arguments: &SearchArguments) -> Result<String, Failure> {
     Ok(line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
-/// Looks at the files of the first documents of the answer.
+/// Checks the source files of the first documents of the result.
 fn stale<'m>(opened: &[Opened], matches: &'m [RegexMatch]) -> Vec<(&'m str, &'static str)> {
     let mut stale: Vec<(&'m str, &'static str)> = Vec::new();
     for (file, opened) in opened.iter().enumerate() {
@@ -160,7 +158,7 @@ fn stale<'m>(opened: &[Opened], matches: &'m [RegexMatch]) -> Vec<(&'m str, &'st
         let mut documents: Vec<&str> = of_file.map(|found| &*found.document).collect();
         documents.dedup();
         documents.truncate(MAX_CHECKED);
-        // States that are not known are none: an answer does not fail for them.
+        // Staleness is best-effort: a result does not fail for it.
         let check = opened.kb.source_check(&documents).ok();
         let states = check.and_then(|check| check.run_within(SOURCES_TIMEOUT));
         let states = documents.into_iter().zip(states.unwrap_or_default());
@@ -169,7 +167,7 @@ fn stale<'m>(opened: &[Opened], matches: &'m [RegexMatch]) -> Vec<(&'m str, &'st
     stale
 }
 
-/// `path:12:text`, `report.pdf p. 4:120:text`, `ledger.xlsx [Q1] row 3:text`; of a document `path` or `path:7`.
+/// Returns `path:12:text`, `report.pdf p. 4:120:text` or `ledger.xlsx [Q1] row 3:text`; for a document `path` or `path:7`.
 fn shown(
     found: &RegexMatch,
     (kb, file): (Option<&Kb>, Option<&str>),
@@ -214,12 +212,12 @@ fn shown(
         |text| style.mark(text),
         is_terminal,
     );
-    // Several lines begin on a line of their own.
+    // A match over several lines begins on a new line.
     let lead = if found.text.contains('\n') { "\n" } else { "" };
     format!("{place}:{number}{lead}{before}{text}{after}")
 }
 
-/// A text with its matches marked; on a terminal without what that could obey.
+/// Returns a text with its matches marked; for a terminal, control characters are escaped.
 fn marked(
     text: &str,
     ranges: &[Range<usize>],

@@ -1,4 +1,4 @@
-//! `kb search`: a question in plain words, passages as the answer.
+//! `kb search`: prints the passages that answer a query.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,20 +19,20 @@ use crate::output::format::{count, plural, shell_word};
 use crate::output::passage::{Layout, render_linked};
 use crate::vector_file::one_vector;
 
-/// Characters of a query that are repeated when nothing answers it.
+/// Maximum number of characters of a query that the note about no results repeats.
 const QUOTED_CHARACTERS: usize = 60;
 
-/// Results without `-k`.
+/// Maximum number of results without `-k`.
 const DEFAULT_RESULTS: usize = 10;
 
-/// Searches by the indexes of the file, in that mode.
+/// Runs a ranked search in `mode`.
 pub(crate) fn run(
     arguments: &SearchArguments,
     mode: Mode,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
     if let Some(flag) = arguments.pattern.given() {
-        let hint = "with `--mode regex` QUERY is a regular expression";
+        let hint = "with `--mode regex`, QUERY is a regular expression";
         return Err(Failure::usage(
             format!("{flag} needs --mode regex"),
             Some(hint.to_owned()),
@@ -64,7 +64,7 @@ pub(crate) fn run(
     };
     let files: Vec<&Kb> = opened.iter().map(|opened| &opened.kb).collect();
     let mut response = first.ask(search_files(&files, &request))?;
-    // States that are not known are none: an answer does not fail for them.
+    // Staleness is best-effort: a result does not fail for it.
     let _ = check_hits(&files, &mut response.hits.items, SOURCES_TIMEOUT);
     for warning in &response.warnings {
         output.warning(warning);
@@ -124,7 +124,7 @@ pub(crate) fn run(
             output.json(explanation)?;
         }
     } else if let Some(explanation) = &response.explanation {
-        // On a terminal both streams are one: the answer stands before its explanation.
+        // On a terminal both streams are one: the results come before their explanation.
         output.flush()?;
         for line in explanation_lines(&response, explanation) {
             output.note(&line);
@@ -136,7 +136,7 @@ pub(crate) fn run(
         warn_of_changes(&opened, &[], json, output)?;
         return Ok(Exit::Nothing);
     }
-    // An answer that the engine cut goes on although no part was asked for.
+    // The engine may cut a result even if no part was requested.
     let is_cut = response.hits.len() < k && response.hits.next.is_some();
     if arguments.page.is_given() || is_cut {
         show_rest(json, &Rest::from(&response.hits), output)?;
@@ -148,8 +148,8 @@ pub(crate) fn run(
     Ok(Exit::Found)
 }
 
-/// What to say of a query that begins with a .kb file, as other verbs take it: the file that is searched is
-/// another one, or the same one with a word too many.
+/// Returns a warning and a hint for a query that begins with the name of a .kb file. Other verbs take the file there,
+/// but `kb search` treats it as a word.
 fn file_in_query(arguments: &SearchArguments) -> Option<(String, String)> {
     let (file, words) = arguments.query.split_first()?;
     if words.is_empty() || !arguments.file.is_empty() {
@@ -161,13 +161,13 @@ fn file_in_query(arguments: &SearchArguments) -> Option<(String, String)> {
         let name = shell_word(path);
         let words = shell_word(words.join(" "));
         (
-            format!("{name} is a word of the query here, and not the file that is searched"),
+            format!("{name} is treated as a word of the query, not as the file to search"),
             format!("`kb search -f {name} {words}` searches that file"),
         )
     })
 }
 
-/// Which documents of the answer have files with other content now.
+/// Returns the warning about results whose source files changed.
 fn stale_sources(hits: &[Hit]) -> Option<String> {
     let stale = hits.iter().filter_map(|hit| {
         let state = hit.source_state.stale()?;
@@ -180,7 +180,7 @@ fn query(arguments: &SearchArguments) -> Result<String, Failure> {
     if arguments.query != ["-"] {
         return Ok(arguments.query.join(" "));
     }
-    // The engine looks at no more than its limit; one byte over it keeps its warning.
+    // The engine reads no more than its limit; one byte more makes it warn.
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
@@ -196,7 +196,7 @@ fn note_nothing_found(
     opened: &Opened,
     output: &mut Output,
 ) {
-    // A warning has said which filter or operator leaves nothing.
+    // A warning has named the filter or operator that excludes everything.
     if response.searched_chunks == 0 && !response.warnings.is_empty() {
         if request.filters.is_empty() {
             output.note("nothing found: no chunk matches the operators of the query");
@@ -205,14 +205,14 @@ fn note_nothing_found(
             output.note("nothing found: no chunk passes these filters");
             let file = shell_word(&opened.file);
             output.hint(&format!(
-                "`kb info {file}` lists types and languages, `kb ls` the paths"
+                "`kb info {file}` lists types and languages, `kb ls -f {file}` lists paths"
             ));
         }
         return;
     }
     if request.min_score > 0.0 && !response.warnings.is_empty() {
         output.note("nothing found");
-        output.hint("a lower `--min-score` gives the nearest passages");
+        output.hint("lower `--min-score` to see the nearest passages");
         return;
     }
     let mut shown: String = request.query.chars().take(QUOTED_CHARACTERS).collect();
@@ -227,23 +227,23 @@ fn note_nothing_found(
     output.hint(match (request.filters.is_empty(), response.mode) {
         (false, _) => "try fewer filters, or other words",
         (true, Mode::Keyword) => {
-            "try other words, or `--mode hybrid`, which also looks for meaning"
+            "try other words, or `--mode hybrid`, which also searches by meaning"
         }
         (true, _) if request.vector.is_some() => {
-            "`kb vectors` lists the columns: is this vector of the model of its column?"
+            "check that the vector comes from the model of the column; `kb vectors` lists columns and models"
         }
         (true, _) => "try other words",
     });
 }
 
-/// How the vector index was asked.
+/// Describes how the vector index was searched.
 fn vectors_text(explanation: &Explanation) -> String {
     let vectors = &explanation.vectors;
     match (vectors.rows, vectors.rescored) {
-        (0, _) => "vectors: not asked".to_owned(),
+        (0, _) => "vectors: not searched".to_owned(),
         (rows, false) => format!("vectors: all {} rows compared", count(rows)),
         (rows, true) => format!(
-            "vectors: signs of {} of {} rows read, {} rows compared",
+            "vectors: sign bits of {} of {} rows read, {} rows rescored",
             count(vectors.estimated),
             count(rows),
             count(vectors.scored)

@@ -1,4 +1,4 @@
-//! `kb sheet`: rows of a sheet.
+//! `kb sheet`: prints the rows of a sheet.
 
 use kb_engine::{PartKind, SheetData, SheetRow, column_name};
 
@@ -34,12 +34,11 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
             if found.sheet.uncalculated > 0 {
                 let cells = plural(found.sheet.uncalculated.into(), "cell");
                 output.warning(&format!(
-                    "the file holds no values of {cells}: they show their formulas"
+                    "the file stores no values for {cells}: they show their formulas"
                 ));
             }
         }
-        // The row that names the columns stands where it stands in the sheet: behind those above it, which may be all
-        // of this part.
+        // The header row is printed at its place in the sheet: after the rows above it, which may fill this part.
         let (above, below) = match header {
             Some(header) => (found.rows.iter()).partition(|row| row.number < header.number),
             None => (found.rows.iter().collect::<Vec<_>>(), Vec::new()),
@@ -62,7 +61,7 @@ pub(crate) fn run(arguments: &SheetArguments, output: &mut Output) -> Result<Exi
     Ok(exit)
 }
 
-/// `sheet "Q1" of sales.xlsx has no cells in A5:C9`.
+/// Returns `sheet "Q1" of sales.xlsx has no cells in A5:C9`.
 fn nothing(found: &SheetData) -> String {
     let name = match &*found.sheet.name {
         "" => String::new(),
@@ -78,7 +77,7 @@ fn nothing(found: &SheetData) -> String {
     }
 }
 
-/// The number of a row and its cells with tabs between.
+/// Prints the number of a row and its cells, separated by tabs.
 fn print(row: &SheetRow, first_column: u32, output: &mut Output) -> Result<(), Failure> {
     let mut line = output.stdout_style().line_number(&row.number.to_string());
     let mut next = first_column;
@@ -91,7 +90,7 @@ fn print(row: &SheetRow, first_column: u32, output: &mut Output) -> Result<(), F
         } else {
             (0..empty).for_each(|_| line.push('\t'));
         }
-        // One line: a cell has tabs and line ends of its own.
+        // One line: a cell may contain tabs and line ends.
         line.push_str(&output.name(cell.displayed()));
         next = column.saturating_add(1);
     }

@@ -1,4 +1,4 @@
-//! `kb slides`: the slides of a document.
+//! `kb slides`: prints the slides of a presentation.
 
 use kb_engine::{PartKind, SlideText};
 

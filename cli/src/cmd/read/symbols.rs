@@ -1,4 +1,4 @@
-//! `kb symbols`: the definitions of programs.
+//! `kb symbols`: lists the symbols of source code.
 
 use kb_engine::{FoundSymbol, Kb, Progress, SymbolsRequest, SymbolsResponse, search_files_symbols};
 
@@ -12,10 +12,10 @@ use crate::output::format::{plural, shell_word};
 use crate::output::hyperlink::linked;
 use crate::output::passage::{clip_end, width};
 
-/// Lines of uses that are printed of one symbol.
+/// Maximum number of lines that are listed as uses of one symbol.
 const SHOWN_USES: usize = 10;
 
-/// Columns of which a part of a signature is worth showing.
+/// Least columns for which a part of a signature is worth showing.
 const LEAST_SIGNATURE: usize = 12;
 
 pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
     if !response.has_symbols {
         output.note("no document has symbols");
         output.hint(&format!(
-            "`kb ls -f {}` lists the documents; symbols are of programs in 19 languages (docs/formats.md)",
+            "`kb ls -f {}` lists the documents; symbols come from source code in 19 languages (docs/formats.md)",
             shell_word(&first.file)
         ));
         warn_of_changes(&opened, &[], arguments.json.json, output)?;
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &SymbolsArguments, output: &mut Output) -> Result<E
     })
 }
 
-/// How many there are, and what was not listed.
+/// Prints the total, and what was not listed.
 fn tell_rest(
     arguments: &SymbolsArguments,
     response: &SymbolsResponse,
@@ -83,11 +83,11 @@ fn tell_rest(
             None => "no symbol matches",
         });
     } else if !arguments.json.json && response.total > response.symbols.len() as u64 {
-        output.note(&format!("{} in all", plural(response.total, "symbol")));
+        output.note(&format!("{} in total", plural(response.total, "symbol")));
     }
     if let (Some(name), 1..) = (name, response.uses_outside) {
         let lines = plural(response.uses_outside, "line");
-        output.note(&format!("{lines} outside of symbols have the name"));
+        output.note(&format!("the name also occurs in {lines} outside symbols"));
         output.hint(&format!(
             "`kb search --mode regex -w -F {}` lists all lines",
             shell_word(name)
@@ -99,7 +99,7 @@ fn tell_rest(
     Ok(())
 }
 
-/// `src/a.rs:12-40  method  impl Foo > fn bar  pub fn bar(&self) -> u8`.
+/// Returns `src/a.rs:12-40  method  impl Foo > fn bar  pub fn bar(&self) -> u8`.
 fn shown(symbol: &FoundSymbol, (kb, file): (Option<&Kb>, Option<&str>), output: &Output) -> String {
     let style = output.stdout_style();
     let lines = symbol.lines;
@@ -116,7 +116,7 @@ fn shown(symbol: &FoundSymbol, (kb, file): (Option<&Kb>, Option<&str>), output: 
     if let Some(address) = kb.and_then(|kb| output.link(kb, &symbol.document, lines.first)) {
         place = linked(&place, &address);
     }
-    // On a narrow terminal the place has a line of its own.
+    // On a narrow terminal the place is on its own line.
     let is_whole = |columns: usize| width(taken.trim_end()) <= columns;
     let (gap, taken) = if output.columns().is_none_or(is_whole) {
         ("  ", taken)
@@ -156,7 +156,7 @@ fn shown(symbol: &FoundSymbol, (kb, file): (Option<&Kb>, Option<&str>), output: 
     line
 }
 
-/// `called in line 5, 9`; nothing without lines.
+/// Returns `called in line 5, 9`; `None` without lines.
 fn numbered(verb: &str, lines: &[u32]) -> Option<String> {
     let numbers = lines.iter().take(SHOWN_USES).map(u32::to_string);
     let numbers: Vec<String> = numbers.collect();

@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &VerifyArguments, output: &mut Output) -> Result<Ex
     });
     meter.clear();
     let report = opened.ask(verified)?;
-    // Damage is told whether or not a folder can be compared with it.
+    // Damage is reported even if a folder cannot be compared.
     let compared = match arguments.source.as_slice() {
         [] => None,
         _ if !report.problems.is_empty() => None,
@@ -68,7 +68,7 @@ fn show(
     let style = output.stdout_style();
     let name = style.path(&output.name(&opened.file.display().to_string()));
     let state = if report.problems.is_empty() {
-        "sound".to_owned()
+        "no problems found".to_owned()
     } else {
         style.error("damaged")
     };

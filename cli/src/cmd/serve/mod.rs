@@ -1,4 +1,4 @@
-//! Verbs about the server that other programs ask.
+//! Verbs about the MCP server.
 
 pub(crate) mod mcp;
 pub(crate) mod token;

@@ -1,4 +1,4 @@
-//! `kb token`: who may ask a server over HTTP.
+//! `kb token`: creates, lists and revokes the tokens of HTTP clients.
 
 use kb_json::Object;
 use kb_mcp::tokens::{TokenError, TokenInfo, Tokens, default_path};
@@ -12,8 +12,11 @@ use crate::output::format::{shell_word, time};
 pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exit, Failure> {
     let path = arguments.tokens.clone().or_else(default_path);
     let path = path.ok_or_else(|| {
-        let hint = Some("--tokens FILE names the token file".to_owned());
-        Failure::usage("neither XDG_CONFIG_HOME nor HOME is set", hint)
+        let hint = Some("name the token file with --tokens FILE".to_owned());
+        Failure::usage(
+            "there is no default token file: XDG_CONFIG_HOME and HOME are not set",
+            hint,
+        )
     })?;
     let tokens = Tokens::new(path);
     match &arguments.action {
@@ -28,7 +31,7 @@ pub(crate) fn run(arguments: &TokenArguments, output: &mut Output) -> Result<Exi
             } else {
                 output.line(&token)?;
                 output.flush()?;
-                output.note("this token cannot be shown again; a client sends it as `Authorization: Bearer TOKEN`");
+                output.note("this token is not shown again; clients send it as `Authorization: Bearer TOKEN`");
             }
             Ok(Exit::Found)
         }

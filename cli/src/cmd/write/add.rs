@@ -1,4 +1,4 @@
-//! `kb add`: one document, from a file or standard input.
+//! `kb add`: adds one document from a file or standard input.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,10 +21,10 @@ use crate::writer_wait::{wait_for_writer, waiting_note};
 
 const STANDARD_INPUT: &str = "-";
 
-/// The argument of the error for a document that may hold a secret.
+/// The argument name in the error for a document that may hold a secret.
 const SECRET: &str = "document";
 
-/// Bytes that one document may have, the same as for files of a folder unless told otherwise.
+/// Maximum size of a document in bytes; `kb index --max-file-size` has the same default.
 const LIMIT_BYTES: u64 = 16 << 20;
 
 pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
     Ok(Exit::Found)
 }
 
-/// The path inside the .kb: as told, else the name of the source.
+/// Returns the path inside the .kb: the given one, else the file name of the source.
 fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     if let Some(path) = &arguments.path {
         return Ok(path.clone());
@@ -60,7 +60,7 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     let source = arguments.source.as_path();
     if source == Path::new(STANDARD_INPUT) {
         return Err(Failure::usage(
-            "standard input has no name; the document needs one",
+            "standard input has no file name; give the document a path with --path",
             Some("`kb add - --path notes/today.md`".to_owned()),
         ));
     }
@@ -68,7 +68,7 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     Ok(name.to_string_lossy().into_owned())
 }
 
-/// The document, and what is kept of its file.
+/// Reads the document, and the facts about its file that are stored.
 fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document, SourceInfo)> {
     let source = arguments.source.as_path();
     let reading = |source_error| Error::Io {
@@ -141,13 +141,13 @@ fn explain(error: Error, arguments: &AddArguments, file: &Path) -> Failure {
                     command.push_str(&format!(" {flag} {value}"));
                 }
             }
-            Some(format!("`{command} --replace` puts this in its place"))
+            Some(format!("`{command} --replace` replaces it"))
         }
         Error::InvalidArgument { argument, .. } if *argument == SECRET => {
-            Some("--include-secrets adds it all the same".to_owned())
+            Some("--include-secrets adds it anyway".to_owned())
         }
         Error::Io { path, .. } if path.is_dir() => {
-            Some(format!("`kb index {source} -o FILE.kb` reads a folder"))
+            Some(format!("`kb index {source} -o FILE.kb` indexes a folder"))
         }
         // A hint that offers to make the .kb would be about another path.
         Error::PathNotFound { path } if *path == arguments.source => None,

@@ -1,4 +1,4 @@
-//! `kb import vectors`: the vectors of another model become a column of the file.
+//! `kb import vectors`: imports the vectors of another model as a column of the file.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
     let file = locate(Some(&arguments.file))?;
     let verb = format!("kb import vectors {}", shell_word(&file));
     let explain = |error| Failure::from_engine(error, &verb, &file);
-    // A writer would take a missing file for a new one.
+    // A writer would create a missing file.
     let chunks = Kb::open(&file).and_then(|kb| Ok(kb.info()?.chunks));
     let chunks = chunks.map_err(explain)?;
     let name = column_name(arguments);
@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
         .make_default(arguments.default);
     let source = VectorFile::open(&arguments.source, arguments.rows.as_deref(), chunks)?;
     let total = source.total.unwrap_or(0);
-    // The engine gives back the error of a row; the file has a better one.
+    // The engine returns the error of a row as its own; this one has the file and the row.
     let wrong: RefCell<Option<VectorFileError>> = RefCell::new(None);
     let mut rows = source.map(|row| {
         row.map_err(|error| {
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Ex
     Ok(Exit::Found)
 }
 
-/// As told, else that of the source without its ending.
+/// Returns the given column name, else the name of the source without its extension.
 fn column_name(arguments: &ImportVectorsArguments) -> String {
     match &arguments.name {
         Some(name) => name.clone(),
@@ -85,10 +85,10 @@ fn column_name(arguments: &ImportVectorsArguments) -> String {
 fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
     match &error {
         Error::Cancelled => {
-            let message = format!("stopped; {} is as it was", file.display());
+            let message = format!("stopped; {} is unchanged", file.display());
             Failure::new(error.code(), message, None)
         }
-        // What a flag said.
+        // The value of a flag is wrong.
         Error::InvalidArgument {
             argument: argument @ ("name" | "model" | "metric"),
             reason,
@@ -97,18 +97,16 @@ fn explained(error: Error, verb: &str, file: &Path, source: &Path) -> Failure {
             let hint = format!("`kb vectors {}` lists the columns", shell_word(file));
             Failure::new(error.code(), message, Some(hint))
         }
-        // It speaks of rows; whose they are stands only here.
+        // The error is about rows of the source, which only this code knows.
         Error::InvalidArgument { argument, reason } => {
             let message = format!("{}: {reason}", source.display());
             let remedy = match *argument {
-                "replace" => {
-                    "--replace puts the new vectors in place of those that are there".to_owned()
-                }
+                "replace" => "--replace replaces the existing vectors".to_owned(),
                 "chunks" => format!(
-                    "`kb get -f {} '*' --format chunks --json` names the chunks",
+                    "`kb get -f {} '*' --format chunks --json` lists the chunks",
                     shell_word(file)
                 ),
-                _ => "correct the vector, or leave its row out and name the chunks of the others"
+                _ => "correct the vector, or remove its row and name the chunks of the other rows"
                     .to_owned(),
             };
             let hint = format!("nothing was imported; {remedy}");
@@ -133,7 +131,7 @@ fn show(
     let shown = output.stdout_style().strong(&output.name(name));
     let replaced = match report.replaced {
         0 => String::new(),
-        replaced => format!(", {} of them in place of others", count(replaced)),
+        replaced => format!(", {} of them replace others", count(replaced)),
     };
     output.line(&format!(
         "{shown}  {} of {} dimensions for {}{replaced}",
@@ -145,22 +143,22 @@ fn show(
     // One in 10 000 of a first import lies there by design, and as many of more vectors like them, by chance more.
     if report.cut_numbers > numbers / 1000 {
         output.warning(&format!(
-            "{} of {} lie beyond the scale of the column, which its first import decided, and were cut to it",
+            "{} of {} are beyond the scale of the column, which its first import set, and were clamped to it",
             count(report.cut_numbers),
             plural(numbers, "number"),
         ));
-        output.hint("import longer vectors into a column of their own: --name NAME");
+        output.hint("import these vectors into a new column: --name NAME");
     }
     if let Some(recall) = report
         .recall
         .filter(|recall| *recall < ImportReport::LOW_RECALL)
     {
         output.warning(&format!(
-            "the stored numbers find {:.0} % of the ten nearest vectors: a few dimensions are much larger than the others, which have few steps left",
+            "searches find only {:.0} % of the 10 nearest vectors: a few dimensions are much larger than the others, so the others are stored coarsely",
             recall * 100.0
         ));
         output.hint(
-            "multiply all vectors and queries by one orthogonal matrix first (docs/formats.md#files-of-vectors), or leave `--codec i4` out",
+            "multiply all vectors and queries by one orthogonal matrix first (docs/formats.md#files-of-vectors), or do not use `--codec i4`",
         );
     }
     Ok(())

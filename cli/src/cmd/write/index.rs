@@ -1,4 +1,4 @@
-//! `kb index`: folders and files become one .kb, or what would change is told.
+//! `kb index`: writes a .kb file from folders and files, or reports what would change.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,11 +18,11 @@ use crate::output::progress::Meter;
 use crate::target::Target;
 use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
-/// Unused bytes of a file from which on a note says so, and their least share of the file in percent.
+/// A note mentions unused bytes from this number, if they are at least this share of the file in percent.
 const UNUSED_BYTES: u64 = 1 << 20;
 const UNUSED_PERCENT: u64 = 40;
 
-/// Names shown for each reason to leave files out, unless all are asked for.
+/// Maximum number of file names shown for each reason to skip files, without --verbose.
 const SHOWN_NAMES: usize = 3;
 
 pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exit, Failure> {
@@ -71,8 +71,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         && !arguments.quiet
     {
         output.note(&format!(
-            "the vectors were by {before}, an embedding model that {BUILT_IN_MODEL} has replaced: all documents were \
-             embedded again"
+            "all documents were embedded again: the file had vectors of {before}, which {BUILT_IN_MODEL} has replaced"
         ));
     }
     warn_of_lost_columns(&report, output);
@@ -104,20 +103,19 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     })
 }
 
-/// Says which folders are empty whose documents were kept. True when there are some: then the file is not what its
-/// folders hold.
+/// Warns of empty folders whose documents stay. Returns whether there are some: then the file differs from its folders.
 fn warn_of_emptied(report: &Report, output: &mut Output) -> bool {
     for emptied in &report.emptied_folders {
         output.warning(&changes::emptied_folder(emptied));
     }
     let any = !report.emptied_folders.is_empty();
     if any {
-        output.hint("is it mounted? --prune removes its documents");
+        output.hint("if it is a disk that is not mounted, mount it; --prune removes its documents");
     }
     any
 }
 
-/// Says when sealing a file would make it much smaller: a file in place keeps its largest size.
+/// Notes that sealing would make the file much smaller: a file that is updated in place never shrinks.
 fn note_unused(file: &Path, output: &mut Output) {
     let Ok(sizes) = Kb::open(file).and_then(|kb| kb.sizes()) else {
         return;
@@ -131,17 +129,17 @@ fn note_unused(file: &Path, output: &mut Output) {
         return;
     }
     output.note(&format!(
-        "{} of {} are unused after changes in place",
+        "{} of {} are unused space",
         bytes(unused),
         bytes(sizes.file_bytes)
     ));
     output.hint(&format!(
-        "`kb seal {}` writes the file anew without them",
+        "`kb seal {}` rewrites the file without it",
         shell_word(file)
     ));
 }
 
-/// Says which columns of vectors a file lost that was written anew.
+/// Warns of vector columns that a rebuild removed.
 fn warn_of_lost_columns(report: &Report, output: &mut Output) {
     let names = &report.lost_columns;
     if names.is_empty() {
@@ -149,10 +147,10 @@ fn warn_of_lost_columns(report: &Report, output: &mut Output) {
     }
     let columns = plural(names.len() as u64, "column");
     let names = names.join(", ");
-    let warning = format!("{columns} of imported vectors went with the rebuild: {names}");
+    let warning = format!("the rebuild removed {columns} of imported vectors: {names}");
     output.warning(&warning);
     output.hint(
-        "`kb import vectors` imports them again; `kb seal` writes a file anew and keeps them",
+        "`kb import vectors` imports them again; to rewrite a file and keep them, use `kb seal`",
     );
 }
 
@@ -172,17 +170,17 @@ fn options(arguments: &IndexArguments) -> IndexOptions {
         .min_recall(arguments.min_recall)
 }
 
-/// Says where a worker had less protection than others of its system have.
+/// Notes that worker processes had less protection than usual on this system.
 fn note_open_worker(arguments: &IndexArguments, output: &mut Output) {
     let is_open = worker_protection().is_some_and(|worker| !worker.has_sandbox);
     if is_open && cfg!(target_os = "linux") && !arguments.quiet {
         output.note(
-            "this system refuses a filter of system calls: documents were read under limits of memory and time alone",
+            "this system does not allow system call filters (seccomp): documents were read with limits on memory and time only",
         );
     }
 }
 
-/// What a run would change. No lock is taken, and the file need not be writable.
+/// Reports what a run would change. Takes no lock; the file may be read-only.
 fn check(
     arguments: &IndexArguments,
     target: &Target<'_>,
@@ -216,8 +214,8 @@ fn check(
     })
 }
 
-/// Says which roots were recognised in other folders, and which folders might be a root of the file and were not
-/// taken for it, with what to do then.
+/// Notes which roots were recognised in other folders. Warns of folders that may be an existing root but were not
+/// recognised, with a hint.
 fn note_similar_roots(
     arguments: &IndexArguments,
     target: &Target<'_>,
@@ -279,7 +277,7 @@ fn show_report(
     if verbose {
         show_changes(report, true, output)?;
     }
-    // Who runs this again and again has seen what is left out.
+    // A repeated run without changes does not list the skipped files again.
     if !verbose && !report.has_changes() {
         return Ok(());
     }
@@ -304,24 +302,24 @@ fn show_changes(report: &Report, all: bool, output: &mut Output) -> Result<(), F
     Ok(())
 }
 
-/// Files that were left out, by reason, most first; all of them by name when `verbose`.
+/// Returns lines about skipped files, grouped by reason, largest group first; with all names if `verbose`.
 fn skipped_lines(skipped: &[Skipped], verbose: bool) -> Vec<String> {
     let files: Vec<(&str, &str)> = skipped
         .iter()
         .map(|file| (&*file.reason, &*file.path))
         .collect();
-    let head = format!("left out {}:", plural(files.len() as u64, "file"));
+    let head = format!("skipped {}:", plural(files.len() as u64, "file"));
     lines_by_reason(&head, &files, verbose)
 }
 
-/// Programs that were not parsed, as reason and path, likewise.
+/// Returns the same lines about source files that were not parsed, given as reason and path.
 fn unparsed_lines(programs: &[(&str, &str)], verbose: bool) -> Vec<String> {
-    let count = plural(programs.len() as u64, "program");
-    let head = format!("cut {count} by lines, not by syntax:");
+    let count = plural(programs.len() as u64, "source file");
+    let head = format!("split {count} by lines, not by syntax:");
     lines_by_reason(&head, programs, verbose)
 }
 
-/// The flag that takes in what was left out for this reason.
+/// Returns the flag that includes files that were skipped for this reason.
 fn remedy_of(reason: &str) -> &'static str {
     match reason {
         "hidden" | "hidden, and not tracked by git" => " (--hidden reads them)",
@@ -330,7 +328,7 @@ fn remedy_of(reason: &str) -> &'static str {
     }
 }
 
-/// Reasons with paths, under a head; nothing where there are none.
+/// Returns a head line, then the reasons with their paths; nothing if there are no files.
 fn lines_by_reason(head: &str, files: &[(&str, &str)], verbose: bool) -> Vec<String> {
     if files.is_empty() {
         return Vec::new();
@@ -380,7 +378,7 @@ mod tests {
         assert_eq!(
             skipped_lines(&list, false),
             [
-                "  left out 6 files:",
+                "  skipped 6 files:",
                 "    5 binary file: 0.png, 1.png, 2.png and 2 more (-v lists them)",
                 "    1 cannot be read: secret.txt",
             ]
@@ -396,7 +394,7 @@ mod tests {
         assert_eq!(
             unparsed_lines(&rows, false),
             [
-                "  cut 3 programs by lines, not by syntax:",
+                "  split 3 source files by lines, not by syntax:",
                 "    2 slow: a.c, c.c",
                 "    1 large: b.c",
             ]

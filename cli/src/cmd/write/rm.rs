@@ -1,4 +1,4 @@
-//! `kb rm`: documents go, all that are named or none.
+//! `kb rm`: removes documents, all that are named or none.
 
 use kb_engine::{Kb, KbWriter};
 
@@ -12,13 +12,13 @@ use crate::target::writing_hint;
 use crate::writer_wait::{wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, Failure> {
-    // One that is gone is an error, and no document.
+    // A .kb file that does not exist is an error, not the name of a document.
     let given = arguments.file.file.as_deref();
     let (given, documents) = file_and_documents(given, &arguments.documents, |_| true);
     let file = locate(given)?;
     let verb = format!("kb rm {}", shell_word(&file));
     let explain = |error| Failure::from_engine(error, &verb, &file);
-    // A writer would take a missing file for a new one.
+    // A writer would create a missing file.
     let kb = Kb::open(&file).map_err(explain)?;
     let removed = wait_for_writer(
         arguments.wait.limit(),
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &RmArguments, output: &mut Output) -> Result<Exit, 
         output.flush()?;
         output.hint(
             "a file of an indexed folder comes back with the next `kb index`; \
-             name it in a .kbignore to keep it out",
+             to keep it out, put its path into a .kbignore file",
         );
     }
     Ok(Exit::Found)

@@ -1,4 +1,4 @@
-//! `kb seal`: the smallest, reproducible form of a file.
+//! `kb seal`: writes the smallest, reproducible form of a file.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_no
 
 pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(arguments.file())?;
-    // The place of the file itself is no place beside it, however it is spelled.
+    // An output that is the file itself, however it is spelled, means sealing in place.
     let is_itself = |out: &&std::path::PathBuf| matches!((out.canonicalize(), file.canonicalize()), (Ok(out), Ok(file)) if out == file);
     let out = arguments.output.as_ref().filter(|out| !is_itself(out));
     let written = out.unwrap_or(&file);
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         .vectors(arguments.vectors.map(VectorsArgument::codec))
         .replace(arguments.force);
     let state = if written.exists() {
-        "is as it was"
+        "is unchanged"
     } else {
         "was not written"
     };
@@ -65,25 +65,25 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
     })
 }
 
-/// `state`: what became of the file that was to be written.
+/// Turns an error into a failure with a hint. `state`: what happened to the output file.
 fn explain(error: Error, file: &Path, written: &Path, state: &str) -> Failure {
     match &error {
         Error::Cancelled => {
             let message = format!("stopped; {} {state}", written.display());
             Failure::new(error.code(), message, None)
         }
-        // What is read is damaged, and not what is written.
+        // The damage is in the file that is read, not in the output.
         Error::Damaged { .. } | Error::SnapshotExpired => {
             Failure::from_engine(error, "kb seal", file)
         }
         Error::OutputExists { .. } => {
             let (file_word, written_word) = (shell_word(file), shell_word(written));
             let command = format!("kb seal {file_word} -o {written_word} --force");
-            let hint = format!("`{command}` replaces it; or name a file that is not there yet");
+            let hint = format!("`{command}` replaces it; or name a new file");
             Failure::from_engine(error, "kb seal", written).with_hint(hint)
         }
         Error::NotAKb { .. } => {
-            let hint = "name a file that is not there yet with -o".to_owned();
+            let hint = "name a new file with -o".to_owned();
             Failure::from_engine(error, "kb seal", written).with_hint(hint)
         }
         _ => {

@@ -1,4 +1,4 @@
-//! `kb tag`: which tags documents have, and which they get and lose.
+//! `kb tag`: shows, adds and removes tags of documents.
 
 use std::path::Path;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &TagArguments, output: &mut Output) -> Result<Exit,
     Ok(Exit::Found)
 }
 
-/// All documents that are named, or none.
+/// Changes the tags of all named documents, or of none.
 fn change(
     arguments: &TagArguments,
     file: &Path,
@@ -63,7 +63,7 @@ fn change(
     )
 }
 
-/// This command up to its document, for the corrected one.
+/// Returns this command up to its documents, for the corrected command in a hint.
 fn verb(arguments: &TagArguments) -> String {
     let mut verb = "kb tag".to_owned();
     if let Some(file) = &arguments.file.file {

@@ -1,4 +1,4 @@
-//! `kb vectors`: which columns of vectors a file has; one goes, or becomes the default.
+//! `kb vectors`: lists the vector columns of a file, removes one, or makes one the default.
 
 use kb_engine::{Error, Kb, KbWriter};
 
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &ColumnsArguments, output: &mut Output) -> Result<E
     if arguments.remove.is_some() || arguments.default.is_some() {
         change(arguments, &opened, output)?;
     }
-    // What the change left, for people and programs alike.
+    // The list after the change.
     let info = opened.ask(Kb::open(&opened.file).and_then(|kb| kb.info()))?;
     for column in &info.vector_columns {
         if arguments.json.json {

@@ -1,4 +1,4 @@
-//! `kb watch`: the file follows its sources.
+//! `kb watch`: keeps a file up to date while its sources change.
 
 use std::path::Path;
 use std::sync::mpsc;
@@ -41,16 +41,16 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
         meter: Some(meter),
     };
     Follower::new(file, watch, options, cancel, listener).follow()?;
-    // Nothing else ends it without an error.
+    // Without an error, only an interrupt ends it.
     Ok(Exit::Interrupted)
 }
 
-/// Prints each run, for the person or program that started the command.
+/// Prints one line for each run.
 struct ConsoleListener<'a> {
     arguments: &'a WatchArguments,
     target: Target<'a>,
     output: &'a mut Output,
-    /// The bar of the first run.
+    /// The progress bar of the first run.
     meter: Option<Meter>,
 }
 
@@ -70,7 +70,7 @@ impl Listener for ConsoleListener<'_> {
     fn up_to_date(&mut self, report: &Report, is_first: bool) -> Result<(), Failure> {
         self.show(report)?;
         if is_first && !self.arguments.quiet && !self.arguments.json.json {
-            self.output.note("watching; interrupt to stop");
+            self.output.note("watching; press Ctrl-C to stop");
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl ConsoleListener<'_> {
                 report.elapsed.as_secs_f64()
             ))?;
         }
-        // Whoever follows the lines wants each when it is true.
+        // A program that reads the lines needs each at once.
         self.output.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! A hit as people see it: where it stands, then its lines with the matched words marked.
+//! Prints a hit: its location, then its lines with the matched words highlighted.
 
 use std::ops::Range;
 

@@ -27,7 +27,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// A path leads out of `IndexOptions::within`.
-    #[error("{} lies outside the folders that may be indexed", path.display())]
+    #[error("{} is outside the folders that may be indexed", path.display())]
     PathNotAllowed {
         /// The path as given.
         path: PathBuf,
@@ -43,7 +43,9 @@ pub enum Error {
         source: io::Error,
     },
     /// The storage under an open .kb failed. [`Error::system_error`] tells a full disk from others.
-    #[error("storage failed: {reason}; nothing of this change was kept, the last commit stands")]
+    #[error(
+        "storage failed: {reason}; this change was not saved, and the file keeps its last commit"
+    )]
     Storage {
         /// What redb or the system said.
         reason: String,
@@ -71,7 +73,7 @@ pub enum Error {
         what: String,
     },
     /// Another process writes this .kb.
-    #[error("the .kb is being written by {holder}")]
+    #[error("another program is writing the .kb: {holder}")]
     IndexLocked {
         /// Program, process id, host and start time, as far as known.
         holder: String,
@@ -79,7 +81,7 @@ pub enum Error {
     /// The file that a writer has open no longer has the name that it was opened by. Nothing is
     /// written to either file.
     #[error(
-        "{} while it was open for writing; nothing of this change was written, and the file that was opened keeps its last commit",
+        "{} while it was open for writing; this change was not saved, and the file that was opened keeps its last commit",
         replaced(path, *is_gone)
     )]
     FileReplaced {
@@ -89,7 +91,7 @@ pub enum Error {
         is_gone: bool,
     },
     /// A file is where the output shall be, and replacing it would lose something.
-    #[error("{} is not replaced: {reason}", path.display())]
+    #[error("{} was not replaced: {reason}", path.display())]
     NotReplaceable {
         /// The file that is there.
         path: PathBuf,
@@ -97,13 +99,13 @@ pub enum Error {
         reason: String,
     },
     /// Another .kb is where a new one shall be written, and nobody asked for it to be replaced.
-    #[error("{} is another .kb, whose documents would be lost", path.display())]
+    #[error("{} is another .kb; its documents would be lost", path.display())]
     OutputExists {
         /// The file that is there.
         path: PathBuf,
     },
     /// A process that was forked from the one which opened the writer used it.
-    #[error("this writer was opened by process {process_id}, from which this one was forked")]
+    #[error("this writer belongs to process {process_id} and cannot be used after a fork")]
     ForkedWriter {
         /// The process that opened the file.
         process_id: u32,
@@ -112,7 +114,7 @@ pub enum Error {
     #[error("the .kb changed faster than it could be read")]
     SnapshotExpired,
     /// The writer failed earlier and refuses more work.
-    #[error("an earlier write failed, and this writer refuses further work")]
+    #[error("an earlier write of this writer failed, so it refuses further work")]
     WriterFailed,
     /// A request argument is empty, out of range or of the wrong kind.
     #[error("{argument}: {reason}")]
@@ -259,17 +261,17 @@ pub enum Error {
         has: Option<PartKind>,
     },
     /// A continuation that does not belong to this request.
-    #[error("the continuation is not valid here: {reason}")]
+    #[error("invalid continuation: {reason}")]
     InvalidCursor {
         /// What is wrong with it.
         reason: &'static str,
     },
     /// The file changed since the result that is to be continued.
-    #[error("the .kb changed since the result that is to be continued")]
+    #[error("the .kb has changed since the result to continue")]
     StaleCursor,
     /// The file names an embedding model that this program cannot reproduce.
     #[error(
-        "this .kb was made with the embedding model {needs}, which this program does not have, or no longer"
+        "the vectors of this .kb need the embedding model {needs}, which this program does not have"
     )]
     EmbeddingModelUnavailable {
         /// Id of the model.
@@ -277,7 +279,7 @@ pub enum Error {
     },
     /// Nothing is left of a folder that the .kb has documents of.
     #[error(
-        "no file is left in {}, and the .kb has {documents} document{} from it; nothing was changed",
+        "there are no files in {}, but the .kb has {documents} document{} from it; nothing was changed",
         root.display(),
         if *documents == 1 { "" } else { "s" }
     )]
@@ -341,7 +343,7 @@ pub enum Error {
         limit: u64,
     },
     /// The caller asked to stop. The state before the call stands.
-    #[error("stopped on request; the file is as it was before")]
+    #[error("stopped on request; the file is unchanged")]
     Cancelled,
 }
 

@@ -14,7 +14,7 @@ pub(super) fn wrong_lines(range: &str, lines: u32) -> String {
     match (number(first), number(last)) {
         (Some(0), _) => "lines are counted from 1".to_owned(),
         (Some(first), Some(last)) if first > last => {
-            format!("the range ends before it begins; {last}-{first} was meant?")
+            format!("the range ends before it begins; did you mean {last}-{first}?")
         }
         _ if lines == 1 => "the document has 1 line".to_owned(),
         _ => format!("the document has {lines} lines"),
@@ -57,7 +57,7 @@ pub(super) fn replaced(path: &Path, is_gone: bool) -> String {
     if is_gone {
         format!("{path} was moved or removed")
     } else {
-        format!("another file took the place of {path}")
+        format!("{path} was replaced by another file")
     }
 }
 

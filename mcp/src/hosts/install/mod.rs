@@ -1,4 +1,4 @@
-//! Puts this server into the configuration of a host, or takes it out: everything else in the file stays as it is.
+//! Adds this server to the configuration of a host, or removes it. Everything else in the file stays unchanged.
 
 use std::fs;
 use std::io::{ErrorKind, Write as _};
@@ -119,7 +119,7 @@ fn back_up(file: &Path) -> Result<PathBuf, InstallError> {
             return Ok(backup);
         }
     }
-    Err(std::io::Error::new(ErrorKind::AlreadyExists, "there are too many backups of it").into())
+    Err(std::io::Error::new(ErrorKind::AlreadyExists, "it has too many backup copies").into())
 }
 
 /// The change that puts the server into `file` under `name`.
@@ -185,7 +185,7 @@ fn change(
         Err(error) if error.kind() == ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
         Ok(metadata) if !metadata.is_file() => {
-            return Err(InstallError::Broken("it is no file".to_owned()));
+            return Err(InstallError::Broken("it is not a file".to_owned()));
         }
         Ok(metadata) if metadata.len() > FILE_LIMIT_BYTES => {
             return Err(InstallError::Broken("it is too large".to_owned()));
@@ -229,7 +229,7 @@ fn checked(host: Host, change: Change, key: &str, name: &str) -> Result<Change, 
     if before == rest(&change.after)? {
         Ok(change)
     } else {
-        let reason = "nothing but the server would change there, and more did".to_owned();
+        let reason = "the change would affect more than this server".to_owned();
         Err(InstallError::Broken(reason))
     }
 }

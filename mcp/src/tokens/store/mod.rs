@@ -247,7 +247,7 @@ impl Tokens {
                 Err(error) => return Err(error),
             }
         }
-        Err(io::Error::other("it is a symbolic link that leads nowhere"))
+        Err(io::Error::other("it is a broken symbolic link"))
     }
 
     fn read(&self) -> Result<Vec<Token>, TokenError> {

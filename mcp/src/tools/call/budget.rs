@@ -1,6 +1,6 @@
-//! Keeps both forms of a result within the tokens that a caller asked for. The engine counts the bytes
-//! of texts and names; the two forms have escapes, field names and addresses besides. What says how to go on,
-//! actions and token, is not counted: its length depends on the arguments, and an answer shall not.
+//! Keeps both forms of a result within the token limit of the caller. The engine counts the bytes of texts and names; the
+//! two forms add escapes, field names and addresses. The continuation (actions and token) is not counted: its length
+//! depends on the arguments, and the content of a result must not.
 
 use std::io::{self, Write};
 

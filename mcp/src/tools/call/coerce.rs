@@ -1,6 +1,5 @@
-//! Coercion of an argument to the type of its published schema, and the check of its range and length.
-//! Models send "5" for 5, "true" for true, and a text for a list of one or the other way round; these are
-//! accepted.
+//! Coerces an argument to the type of its published schema, and checks its range and length. Models send "5" for 5,
+//! "true" for true, and a text for a list of one text or the reverse; these are accepted.
 
 use serde_json::Value;
 
@@ -24,7 +23,7 @@ pub(in crate::tools) fn invalid(argument: &str, reason: impl AsRef<str>) -> Tool
 
 /// An error about an argument that is larger than it may be.
 pub(super) fn too_long(argument: &str, given: usize, what: &str, most: u64) -> ToolError {
-    let reason = format!("{given} {what} given; at most {most}");
+    let reason = format!("{given} {what} given; at most {most} are allowed");
     invalid(argument, reason).with_fact("limit", most)
 }
 
@@ -207,7 +206,7 @@ fn in_range(name: &str, kind: &str, schema: &Value, value: &Value) -> Result<Val
     if kind == "integer" && number > INTEGER_LIMIT {
         return Err(invalid(
             name,
-            format!("{value} given; at most {INTEGER_LIMIT}"),
+            format!("{value} given; at most {INTEGER_LIMIT} is allowed"),
         ));
     }
     match kind {
@@ -232,7 +231,7 @@ fn checked_list(name: &str, schema: &Value, list: Vec<Value>) -> Result<Value, T
             Value::String(text) => check_length(name, items, &text).map(|()| text.into()),
             Value::Number(number) => Ok(number.to_string().into()),
             other => {
-                let reason = format!("{} in the list; it takes texts", shown(&other));
+                let reason = format!("{} in the list; only texts are allowed", shown(&other));
                 Err(invalid(name, reason))
             }
         })

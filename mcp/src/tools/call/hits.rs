@@ -1,4 +1,4 @@
-//! What the three searches share: asking several files as one, warnings, and what is shown of a hit.
+//! Shared by the search tools: searching several files as one, warnings, and the fields of a hit.
 
 use std::sync::Arc;
 
@@ -158,12 +158,12 @@ pub(in crate::tools) fn holds_none(
     what: &str,
     other_tool: &str,
 ) -> ToolError {
-    let sentence = format!("{} no {what}", subject(indexes, "hold"));
+    let sentence = format!("{} no {what}", subject(indexes, "contain"));
     let hint = if cx.indexes.allow_write() && cx.may_write {
         "Index some with index_codebase, or `kb index FOLDER` on the command line".to_owned()
     } else {
         format!(
-            "{other_tool} searches what there is; whoever runs this server can index more with `kb index FOLDER`"
+            "{other_tool} searches the existing documents; the operator of this server can index more with `kb index FOLDER`"
         )
     };
     ToolError::new(code, sentence).with_hint(hint)
@@ -210,7 +210,7 @@ pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
     let path = &hit.document;
     let stale = match hit.source_state.stale() {
         None => String::new(),
-        Some(state) => format!("  STALE: {state} since it was indexed"),
+        Some(state) => format!("  STALE: {state} after it was indexed"),
     };
     text.line(format!(
         "{number}. {path}{lines}  score {score:?}{title}{stale}"

@@ -4,7 +4,7 @@ use kb_engine::{DocumentInfo, Lines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Without end_line to the end.
+/// Without end_line: to the end.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct StartLine(#[schemars(range(min = 1))] u32);
 

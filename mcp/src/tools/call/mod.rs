@@ -1,5 +1,5 @@
-//! What the tools share: what a tool is, how its arguments become parameters, which files it asks, and
-//! how its results are kept within a budget and continued.
+//! Shared by all tools: the definition of a tool, how arguments become parameters, which files a call reads, and how
+//! results stay within a token limit and are continued.
 
 pub(super) mod arguments;
 pub(super) mod budget;

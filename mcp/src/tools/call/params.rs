@@ -20,7 +20,7 @@ pub(in crate::tools) struct IndexName(#[schemars(length(max = NAME_LIMIT))] Stri
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct DocumentName(#[schemars(length(max = DOCUMENT_LIMIT))] String);
 
-/// From the previous answer.
+/// From the previous call.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct ContinuationToken(#[schemars(length(max = TOKEN_LIMIT))] String);
 
@@ -67,7 +67,7 @@ impl Deref for ContinuationToken {
     }
 }
 
-/// Of 4 bytes each.
+/// 4 bytes per token.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct MaxTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -83,7 +83,7 @@ impl Default for MaxTokens {
     }
 }
 
-/// 240 a result; 8000 with full.
+/// 240 per result; 8000 with full.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[schemars(extend("default" = PassageTokens::A_RESULT * 10))]
 pub(in crate::tools) struct PassageTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
@@ -130,7 +130,7 @@ impl Full {
     }
 }
 
-/// Most results.
+/// Maximum results.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct Limit(#[schemars(range(min = 1, max = 50))] u32);
 
@@ -146,7 +146,7 @@ impl Default for Limit {
     }
 }
 
-/// Most results.
+/// Maximum results.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct Limit10(#[schemars(range(min = 1, max = 50))] u32);
 
@@ -177,7 +177,7 @@ pub(in crate::tools) fn symbol_kinds(
     let kinds = words.iter().map(|word| {
         SymbolKind::from_name(word).ok_or_else(|| {
             let known = SymbolKind::ALL.map(SymbolKind::name).join(", ");
-            invalid(argument, format!("{word:?} is none of {known}"))
+            invalid(argument, format!("{word:?} is not one of {known}"))
         })
     });
     kinds.collect()

@@ -1,4 +1,4 @@
-//! Where in its document a text lies, as fields of a result: the arguments of the tool that reads it.
+//! The location of a text in its document, as fields of a result. The fields are the arguments of the tool that reads it.
 
 use kb_engine::PartAddress;
 

@@ -60,11 +60,11 @@ pub(in crate::tools) fn may_write(indexes: &Indexes, client_may: bool) -> Result
         (true, true) => Ok(()),
         (false, _) => refused(
             "this server was started without --allow-write, so nothing can be added or changed",
-            "Whoever runs it can start it as: kb mcp FILE.kb --allow-write",
+            "Its operator can start it as: kb mcp FILE.kb --allow-write",
         ),
         (true, false) => refused(
-            "this access token may only read",
-            "A token made with `kb token create NAME --write` may write",
+            "this access token is read-only",
+            "A token created with `kb token create NAME --write` can write",
         ),
     }
 }

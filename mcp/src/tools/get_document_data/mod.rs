@@ -120,10 +120,10 @@ impl Tool for GetDocumentData {
         let cx = &cx.with_warnings(stale::of_document(&located.index, &located.document));
         let selected = selected(params.start_line, params.end_line);
         if params.section.is_some() && selected.is_some() {
-            let sentence = "section and lines were given; a call reads one or the other";
+            let sentence = "section and lines are both given; a call reads only one of them";
             return Err(ToolError::new("INVALID_ARGUMENT", sentence)
                 .with_fact("argument", "section")
-                .with_hint("Leave out section, or start_line and end_line"));
+                .with_hint("Omit section, or omit start_line and end_line"));
         }
         let part = Part {
             text: match selected {

@@ -261,7 +261,7 @@ fn wrong_lines_are_refused_with_what_is_right() {
             "dup.md",
             json!(9),
             json!(3),
-            "lines 9-3 of \"dup.md\": the range ends before it begins; 3-9 was meant?",
+            "lines 9-3 of \"dup.md\": the range ends before it begins; did you mean 3-9?",
         ),
         (
             "dup.md",
@@ -291,7 +291,7 @@ fn wrong_lines_are_refused_with_what_is_right() {
             "dup.md",
             json!(4_294_967_299_u64),
             json!(3),
-            "start_line: 4294967299 given; at most 4294967295",
+            "start_line: 4294967299 given; at most 4294967295 is allowed",
         ),
         (
             "dup.md",

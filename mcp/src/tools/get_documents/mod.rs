@@ -56,7 +56,7 @@ pub(super) struct GetDocumentsParams {
     max_tokens: BatchTokens,
 }
 
-/// Of 4 bytes each.
+/// 4 bytes per token.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct BatchTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -295,7 +295,7 @@ fn respond(cx: &Context<'_>, targets: &Targets, read: Texts, max_tokens: u32) ->
     let more = targets.more + others as u64;
     if more > 0 {
         warnings.push(format!(
-            "{more} more documents are left out, not named here"
+            "{more} more documents were left out and are not listed here"
         ));
     }
     let stale = read.texts.iter().filter_map(|named| {
@@ -322,7 +322,7 @@ fn respond(cx: &Context<'_>, targets: &Targets, read: Texts, max_tokens: u32) ->
         ));
         text.lines(document.content, first_number(info, lines));
         if let Some(rest) = &document.rest {
-            text.line(format!("Cut: the rest is {rest}"));
+            text.line(format!("Cut; the rest is {rest}"));
         }
     }
     for left in &left_out {

@@ -129,7 +129,7 @@ fn a_glob_of_many_documents_stays_within_the_budget() {
         left
     );
     let more = 260 - read - left;
-    let warning = format!("{more} more documents are left out, not named here");
+    let warning = format!("{more} more documents were left out and are not listed here");
     assert_eq!(answer.structured["warnings"], json!([warning]));
 }
 
@@ -164,7 +164,7 @@ fn the_text_comes_before_the_names_of_what_is_left_out() {
         let left = left.map_or(0, |left| left.as_array().unwrap().len());
         // The document is left out as a whole, too.
         let others = 1 + 26 + 1 - read - left;
-        let warning = format!("{others} more documents are left out, not named here");
+        let warning = format!("{others} more documents were left out and are not listed here");
         assert_eq!(answer.structured["warnings"], json!([warning]));
         if max_tokens >= 200 {
             assert_eq!(answer.structured["left_out"][0]["document"], "zzz");

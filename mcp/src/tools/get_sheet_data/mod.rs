@@ -33,7 +33,7 @@ pub(super) struct GetSheetDataParams {
     /// Omit for the first, and for CSV.
     #[schemars(length(max = SHEET_LIMIT))]
     sheet_name: Option<String>,
-    /// Such as A1:D10, A:D or 3:10; its first row is taken for headers.
+    /// Such as A1:D10, A:D or 3:10; its first row is the header.
     #[schemars(length(max = CELLS_LIMIT))]
     cell_range: Option<String>,
     index_name: Option<IndexName>,
@@ -94,7 +94,7 @@ fn respond(cx: &Context<'_>, params: &GetSheetDataParams, found: &SheetData) -> 
     let mut warnings = cx.warnings.clone();
     if found.sheet.uncalculated > 0 {
         warnings.push(format!(
-            "the file holds no values of {}: they show their formulas",
+            "the file stores no values for {}: they show their formulas",
             wording::count(found.sheet.uncalculated.into(), "cell")
         ));
     }

@@ -31,7 +31,7 @@ fn rows_stand_under_their_headers_as_they_are_displayed() {
         json!({"has_more": false})
     );
     let expected = "\
-Warning: the file holds no values of 1 cell: they show their formulas
+Warning: the file stores no values for 1 cell: they show their formulas
 ledger.xlsx [Dues] rows 2,5-6 of 6, A1:C6
 ```
 1\tVessel\tDay\tDues

@@ -92,7 +92,7 @@ fn respond(cx: &Context<'_>, params: &GetSlidesParams, found: &DocumentSlides) -
     let mut text = Text::new();
     let mut warnings = cx.warnings.clone();
     if found.total == 0 {
-        warnings.push("it has no slides: the presentation is empty".to_owned());
+        warnings.push("the presentation is empty: it has no slides".to_owned());
     }
     text.warnings(&warnings);
     for slide in found.slides.iter() {

@@ -32,7 +32,7 @@ fn an_empty_presentation_is_said_to_be_one() {
     fixture.add_documents(vec![parts::deck(&[])]);
     let answer = fixture.answer("get_slides", json!({"document_id": "deck.odp"}));
     assert_eq!(answer.structured["data"]["total_slides"], 0);
-    let told = "it has no slides: the presentation is empty";
+    let told = "the presentation is empty: it has no slides";
     assert_eq!(answer.structured["warnings"], json!([told]));
     assert!(answer.text.contains(told), "{}", answer.text);
 }

@@ -1,4 +1,4 @@
-//! `index_codebase`: makes a knowledge base hold what a folder holds now.
+//! `index_codebase`: indexes a folder into a knowledge base, or updates it.
 
 mod run;
 mod target;
@@ -97,13 +97,13 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
     if let Some(root) = target::outer_root(index, folder) {
         let root = root.file_name().unwrap_or_default().to_string_lossy();
         warnings.push(format!(
-            "PART: the folder lies in {root}, which {} was made from; only this part of it was brought up to date",
+            "PART: the folder is inside {root}, a root of {}; only this part of the root was updated",
             index.name()
         ));
     }
     warnings.extend(report.moved_roots.iter().map(|moved| {
         format!(
-            "MOVED: {} is gone, and {} has {} of {} sampled files of it unchanged: its documents belong to this folder now",
+            "MOVED: {} is gone, and {} has {} of {} sampled files of it unchanged; its documents now belong to this folder",
             moved.from,
             moved.folder.display(),
             moved.same,
@@ -112,7 +112,7 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
     }));
     warnings.extend(report.emptied_folders.iter().map(|emptied| {
         format!(
-            "EMPTY: {} has no files now, and {} from it stay in the index; is it mounted?",
+            "EMPTY: {} has no files now; its {} stay in the index, because it may be a disk that is not mounted",
             emptied.folder.display(),
             count(emptied.documents, "document")
         )
@@ -122,8 +122,8 @@ fn respond(cx: &Context<'_>, index: &Index, folder: &Path, report: &Report) -> T
     warnings.extend(listed("file", "skipped", skipped.collect()));
     let unparsed = report.unparsed.iter();
     let unparsed = unparsed.map(|file| (file.path.as_str(), file.reason.as_str()));
-    let what = "cut by lines, not by syntax";
-    warnings.extend(listed("program", what, unparsed.collect()));
+    let what = "split by lines, not by syntax";
+    warnings.extend(listed("source file", what, unparsed.collect()));
     warnings.extend(report.model_before.iter().map(|id| new_model(id)));
     let path = folder.display().to_string();
     let mut text = Text::new();

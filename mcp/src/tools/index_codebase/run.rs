@@ -85,7 +85,7 @@ fn made(
     if path.symlink_metadata().is_ok() {
         return Err(taken(
             place.name(),
-            "is the name of a file that came meanwhile",
+            "is the name of a file that was created in the meantime",
         ));
     }
     let mut writer = KbWriter::open_or_create(&path)?;

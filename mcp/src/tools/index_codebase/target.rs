@@ -53,7 +53,8 @@ pub(super) fn find(
         let opened = place.open(&path, |index| Ok(is_left_of(index, folder)));
         opened.ok().flatten()
     };
-    let why = "is the name of a file that is not open here and was not made from this folder alone";
+    let why =
+        "is the name of a file that is not open here and was not indexed from this folder alone";
     let index = opened.ok_or_else(|| taken(&name, why))?;
     Ok(Target::Open(index))
 }
@@ -131,12 +132,11 @@ fn changed_too_much(index: &Index, folder: &Path) -> ToolError {
     let name = folder.file_name().unwrap_or_default();
     let name = short(&name.to_string_lossy()).into_owned();
     let why = format!(
-        "is a sealed file made from a folder called {name:?}, and most of the files of that one are not \
-         in this folder, or have changed"
+        "is a sealed file of a folder called {name:?}, but most files of that folder are missing here or have changed"
     );
     taken(index.name(), &why).with_hint(format!(
-        "Pass another index_name; if it is the same folder, whoever runs the server can index it once on \
-         the command line as root {name:?}"
+        "Pass another index_name; if it is the same folder, the operator of the server can index it once with \
+         `kb index --root {name:?}`"
     ))
 }
 

@@ -60,7 +60,7 @@ fn a_subfolder_is_brought_up_to_date_in_its_index() {
     assert_eq!(counts, [&json!(1), &json!(0), &json!(0)]);
     let warning = answer.structured["warnings"][0].as_str().unwrap();
     assert!(
-        warning.starts_with("PART: the folder lies in one, which one was made from"),
+        warning.starts_with("PART: the folder is inside one, a root of one"),
         "{warning}"
     );
     assert!(!fixture.path().join("below.kb").exists());
@@ -218,7 +218,7 @@ fn a_sealed_file_knows_its_folder_by_its_content() {
     let given = json!({"path": path, "index_name": "sealed"});
     let error = open().error("index_codebase", given);
     assert_eq!(error.code, "INDEX_NAME_TAKEN");
-    assert!(error.text().contains("as root \"one\""), "{}", error.text());
+    assert!(error.text().contains("--root \"one\""), "{}", error.text());
 }
 
 /// Calls `index_codebase` while another write is under way, which does `meanwhile` before it ends.

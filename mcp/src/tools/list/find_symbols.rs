@@ -50,7 +50,7 @@ pub(crate) struct FindSymbolsParams {
     continuation_token: Option<ContinuationToken>,
 }
 
-/// Most symbols.
+/// Maximum symbols.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct SymbolCount(#[schemars(range(min = 1, max = 1000))] u32);
 
@@ -93,8 +93,8 @@ impl Tool for FindSymbols {
     const NAME: &'static str = "find_symbols";
     const TITLE: &'static str = "Find definitions";
     const DESCRIPTION: &'static str = "Definitions in source code by name, kind and path, with lines and \
-        signatures, or the callers of one. For where something is defined, all classes of a name, who calls a \
-        function. Names are compared, not types.";
+        signatures, or the callers of one. For: where is X defined, which classes match a name, who calls a \
+        function. Compares names, not types.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("query", "name"),
         ("symbol", "name"),
@@ -161,7 +161,7 @@ fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
         given(params.used_by.as_deref()),
     ) {
         (Some(_), Some(_)) => {
-            return Err(invalid("uses", "it does not go with used_by"));
+            return Err(invalid("uses", "it cannot be combined with used_by"));
         }
         (Some(name), None) => Some(SymbolRelation::Uses(name)),
         (None, Some(name)) => Some(SymbolRelation::UsedBy(name)),
@@ -185,11 +185,11 @@ fn respond(
     warnings.extend(found.warnings.iter().cloned());
     warnings.extend(stale::of_indexes(indexes, found.symbols.is_empty()));
     if !found.has_symbols {
-        warnings.push("no document has symbols: there are no programs".to_owned());
+        warnings.push("no document has symbols: there is no parsed source code".to_owned());
     }
     if found.uses_outside > 0 {
         warnings.push(format!(
-            "{} outside of symbols have the name: search_regex finds all lines",
+            "the name also occurs in {} outside symbols: search_regex finds all lines",
             wording::count(found.uses_outside, "line")
         ));
     }

@@ -195,9 +195,7 @@ fn respond_skipped(
         ]);
     }
     if files.is_empty() {
-        text.line(
-            "No skipped files. Files that are hidden or under an ignore rule are not recorded.",
-        );
+        text.line("No skipped files. Files that an ignore rule excludes are not recorded.");
     }
     let token = cx.token(files.next.as_ref());
     let page = ResultPage {

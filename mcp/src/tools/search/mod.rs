@@ -36,10 +36,10 @@ pub(super) struct SearchParams {
     /// Natural language, keywords or a pattern; may be empty with a vector.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
-    /// Of the model of a vector column; give it again with a continuation_token.
+    /// From the model of a vector column; repeat it with a continuation_token.
     #[schemars(length(max = VECTOR_LIMIT))]
     vector: Option<Vec<f32>>,
-    /// Column of the vector, where not the default one.
+    /// Vector column, if not the default one.
     #[schemars(length(max = NAME_LIMIT))]
     vector_column: Option<String>,
     /// How to match.
@@ -265,7 +265,9 @@ fn find_pattern(
     let mut warnings = cx.warnings.clone();
     warnings.extend(found.warnings);
     if params.vector.is_some() || matches!(params.sort, SortParam::Recency) {
-        warnings.push("vector and sort are for other modes: matches come by path".to_owned());
+        warnings.push(
+            "vector and sort are ignored in this mode: matches are sorted by path".to_owned(),
+        );
     }
     Ok(Found {
         hits: found.hits,

@@ -71,7 +71,7 @@ pub(super) fn bytes_of<'c>(
     match (sniff(&bytes), declared) {
         (Sniffed::Binary(format), Some(declared)) if !declared.covers(format) => Err(mismatch(
             mime,
-            &format!("the content is of another format: {format}"),
+            &format!("the content has another format: {format}"),
         )),
         (Sniffed::Binary(_), _) => Ok(bytes),
         // Content that was sent as text is text; decoded bytes may be anything.
@@ -80,7 +80,7 @@ pub(super) fn bytes_of<'c>(
         {
             Err(ToolError::new(
                 "UNSUPPORTED_MIME_TYPE",
-                "content: what the base64 decodes to is neither text nor a known format",
+                "content: the decoded base64 is neither text nor a known format",
             )
             .with_hint(
                 "If content is plain text, pass encoding=text; else send the text of the file",
@@ -159,7 +159,7 @@ fn check_size(bytes: usize) -> Result<(), ToolError> {
     if bytes <= LIMIT_BYTES {
         return Ok(());
     }
-    let sentence = format!("content has {bytes} bytes, and the limit is {LIMIT_BYTES} (10 MB)");
+    let sentence = format!("content has {bytes} bytes; the limit is {LIMIT_BYTES} (10 MB)");
     Err(ToolError::new("FILE_TOO_LARGE", sentence)
         .with_hint("Split the document, or index the file with index_codebase")
         .with_fact("size", bytes)
@@ -181,15 +181,15 @@ fn decoded(content: &str) -> Result<Vec<u8>, ToolError> {
             DecodeError::InvalidByte(at, byte) => {
                 let character = escape_ascii(byte);
                 format!(
-                    "'{character}' as character {} is none of its alphabet",
+                    "'{character}' at character {} is not in its alphabet",
                     at + 1
                 )
             }
             DecodeError::InvalidLength(count) => {
-                format!("its {count} characters are not whole groups of four")
+                format!("its {count} characters are not a multiple of four")
             }
             DecodeError::InvalidLastSymbol(..) | DecodeError::InvalidPadding => {
-                "it does not end as base64 does".to_owned()
+                "its end is not valid base64".to_owned()
             }
         };
         ToolError::new("INVALID_BASE64", format!("content is not base64: {reason}"))
@@ -263,10 +263,10 @@ mod tests {
     #[test]
     fn base64_that_is_wrong_says_where() {
         for (content, reason) in [
-            ("QUJD*A==", "'*' as character 5 is none of its alphabet"),
-            ("QU JD\0", "'\\x00' as character 5 is none of its alphabet"),
-            ("QUJDR", "its 5 characters are not whole groups of four"),
-            ("QUJDRB", "it does not end as base64 does"),
+            ("QUJD*A==", "'*' at character 5 is not in its alphabet"),
+            ("QU JD\0", "'\\x00' at character 5 is not in its alphabet"),
+            ("QUJDR", "its 5 characters are not a multiple of four"),
+            ("QUJDRB", "its end is not valid base64"),
         ] {
             let text = bytes_of(content, Encoding::Base64, None)
                 .unwrap_err()

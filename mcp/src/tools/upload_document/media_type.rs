@@ -1,4 +1,4 @@
-//! What a media type says of the bytes: whether they are text, and which format they are if not.
+//! What a media type claims about the bytes: that they are text, or of which format they are.
 
 use kb_engine::file_types;
 

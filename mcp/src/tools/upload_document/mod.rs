@@ -54,7 +54,7 @@ pub(super) struct UploadDocumentParams {
     // Taken by the upload: it may have 14 MB.
     #[schemars(with = "String")]
     content: Mutex<String>,
-    /// Must agree with the content.
+    /// Must match the content.
     #[serde(rename = "mimeType")]
     #[schemars(length(max = MIME_LIMIT), extend("default" = "text/plain"))]
     mime_type: Option<String>,
@@ -227,9 +227,9 @@ fn refuse_secret(path: &str, secret: Option<Secret>) -> Result<(), ToolError> {
     let Some(secret) = secret else {
         return Ok(());
     };
-    let reason = format!("{path}: {secret}; it is not stored where others can read it");
+    let reason = format!("{path}: {secret}; it was not stored, because others could read it");
     Err(invalid("content", &reason).with_hint(
-        "Leave keys and credentials out; whoever runs the server can add such a file with `kb add --include-secrets`",
+        "Remove keys and credentials; the operator of the server can add such a file with `kb add --include-secrets`",
     ))
 }
 
@@ -241,9 +241,9 @@ fn check_path(path: &str) -> Result<(), ToolError> {
     let is_absolute = path.starts_with(['/', '\\']) || is_drive;
     if is_absolute || parts.clone().any(|part| part == "..") {
         let shown: String = path.chars().take(100).collect();
-        let sentence = format!("fileName: {shown:?} leads out of the knowledge base");
+        let sentence = format!("fileName: {shown:?} is outside the knowledge base");
         return Err(ToolError::new("PATH_NOT_ALLOWED", sentence)
-            .with_hint("Give a relative path as guide/install.md"));
+            .with_hint("Give a relative path such as guide/install.md"));
     }
     if parts.any(|part| part.is_empty() || part == ".")
         || path.chars().any(|c| c.is_control() || c == '\\')
@@ -256,7 +256,10 @@ fn check_path(path: &str) -> Result<(), ToolError> {
         return Err(invalid("fileName", reason));
     }
     if path.len() > PATH_LIMIT_BYTES {
-        let reason = format!("{} bytes given; at most {PATH_LIMIT_BYTES}", path.len());
+        let reason = format!(
+            "{} bytes given; at most {PATH_LIMIT_BYTES} are allowed",
+            path.len()
+        );
         return Err(invalid("fileName", reason));
     }
     Ok(())
@@ -354,7 +357,7 @@ fn complete(
 fn processing(index: &Index, file_name: &str, mut warnings: Vec<String>) -> ToolResponse {
     if let Some((writer, _)) = index.other_writer() {
         warnings.push(format!(
-            "{writer} writes {} now; the upload is stored when that is done, within {} minutes",
+            "{writer} is writing {}; the upload is stored after that, within {} minutes",
             index.name(),
             WRITER_TIMEOUT.as_secs() / 60
         ));
@@ -363,7 +366,7 @@ fn processing(index: &Index, file_name: &str, mut warnings: Vec<String>) -> Tool
     text.warnings(&warnings);
     text.line(format!("processing: {file_name}"));
     text.line(format!(
-        "Ask get_status with document_id {file_name} whether it is done."
+        "Call get_status with document_id {file_name} to see whether it is done."
     ));
     let result = Uploaded {
         document_id: file_name,

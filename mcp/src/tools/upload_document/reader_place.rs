@@ -1,4 +1,4 @@
-//! How many uploads of formats that need a worker process are read at once: each may take its memory limit.
+//! Limits how many uploads are read by worker processes at once: each may use its whole memory limit.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 

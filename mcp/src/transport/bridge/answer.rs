@@ -1,4 +1,4 @@
-//! What comes back from a server, on its way to the client.
+//! Responses of a server, on their way to the client.
 
 use kb_engine::escape::escape_json;
 use serde_json::Value;

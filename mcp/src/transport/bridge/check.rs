@@ -1,4 +1,4 @@
-//! Finds out, before the client does, whether a server is there, is one of MCP, and accepts the token.
+//! Checks at the start whether a server answers, is an MCP server, and accepts the token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,9 +60,7 @@ pub(super) async fn check(client: &Arc<Client>, has_token: bool) -> Result<(), S
     }
     let kind = if kind.is_empty() { "no content" } else { &kind };
     Err(not_connected(
-        format!(
-            "no MCP server at {url}: what answers there is another one (status {status}, {kind})"
-        ),
+        format!("no MCP server at {url}: another server answers there (status {status}, {kind})"),
         PATH_HINT,
     ))
 }
@@ -105,7 +103,7 @@ async fn ask(client: &Client, message: &Value, has_token: bool) -> Result<Answer
             let message = Failure::Refused(answer.status, answer.text).describe(&url);
             Err(not_connected(
                 message,
-                "whoever runs the server can allow it",
+                "the operator of the server can allow it",
             ))
         }
         StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {

@@ -1,4 +1,4 @@
-//! Why a message got no answer of the server, as an answer to its client.
+//! Turns a failed exchange with the server into a response to the client.
 
 use hyper::StatusCode;
 use rmcp::model::ErrorData;
@@ -56,7 +56,7 @@ impl Failure {
                 };
                 format!("the server at {url} answers {}: {text}", status.as_u16())
             }
-            Failure::TooLong => format!("the answer of {url} is too long to be passed on"),
+            Failure::TooLong => format!("the answer of {url} is too long"),
         }
     }
 }

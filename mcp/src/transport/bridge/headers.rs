@@ -1,4 +1,4 @@
-//! What HTTP says of a message beside its text.
+//! The HTTP headers of a message.
 
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 

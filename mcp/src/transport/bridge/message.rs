@@ -1,4 +1,4 @@
-//! As much of a message as HTTP says of it in headers.
+//! The parts of a message that HTTP headers repeat.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

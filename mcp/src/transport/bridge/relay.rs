@@ -127,7 +127,7 @@ impl Relay {
         let key = call.id.to_string();
         if self.in_flight().contains_key(&key) {
             let error =
-                ErrorData::invalid_request("id: a request of this id is not answered yet", None);
+                ErrorData::invalid_request("id: a request with this id is still in progress", None);
             return self.write_error(&call.id, error).await;
         }
         let is_initialize = call.message.method == "initialize";

@@ -72,7 +72,7 @@ fn authorization(token: Option<&str>) -> Result<Option<HeaderValue>, StartError>
     let mut header = header
         .filter(|_| is_token)
         .ok_or_else(|| StartError::Usage {
-            message: "the token is empty, or has spaces or other characters that no token has"
+            message: "the token is empty, or contains spaces or other invalid characters"
                 .to_owned(),
             hint: Some(
                 "`kb token create NAME` prints one, on the machine of the server".to_owned(),

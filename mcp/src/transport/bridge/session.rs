@@ -1,5 +1,5 @@
-//! What a server before 2026-07-28 keeps of a client, and what it takes to open it again when the server
-//! was started anew.
+//! The session that a server with a protocol before 2026-07-28 keeps for a client, and how to reopen it after the server
+//! restarts.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -40,7 +40,8 @@ impl ServerUrl {
         };
         let uri: Uri = text.parse().map_err(|_| no_url())?;
         if uri.scheme_str() == Some("https") {
-            let message = "--connect has no TLS: a URL begins with http://".to_owned();
+            let message =
+                "--connect has no TLS support: the URL must begin with http://".to_owned();
             let hint = "let the client connect to the https URL itself, or run this command on the \
                         machine of the server";
             return Err(refused(message, hint));
@@ -65,7 +66,7 @@ impl ServerUrl {
             (Some(""), _) => DEFAULT_PORT,
             (_, Some(port)) if port > 0 => port,
             _ => {
-                let message = format!("{authority} has no port of 1 to 65535");
+                let message = format!("{authority} has no port from 1 to 65535");
                 return Err(refused(message, "give it as http://127.0.0.1:8765/mcp"));
             }
         };

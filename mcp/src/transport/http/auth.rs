@@ -1,4 +1,4 @@
-//! Authenticates requests by their bearer token, and ends what a revoked token began.
+//! Authenticates requests by their bearer token, and ends the sessions and streams of a revoked token.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -120,7 +120,7 @@ fn tokens(http: &HttpOptions, address: SocketAddr) -> Result<Option<Arc<Tokens>>
     }
     let path = http.tokens.clone().or_else(default_path);
     let path = path.ok_or_else(|| StartError::Usage {
-        message: "there is no configuration folder to keep tokens in".to_owned(),
+        message: "there is no configuration folder for the token file".to_owned(),
         hint: Some("pass the token file as --tokens FILE".to_owned()),
     })?;
     let tokens = Tokens::new(path);
@@ -162,7 +162,7 @@ fn allow_list(http: &HttpOptions, address: SocketAddr) -> Result<AllowList, Star
 fn missing_host_warning(http: &HttpOptions, address: SocketAddr) -> Option<&'static str> {
     let is_nameless = address.ip().is_unspecified() && http.allow_hosts.is_empty();
     is_nameless.then_some(
-        "requests from other machines are refused: allow the name they use with --allow-host HOST",
+        "requests from other machines are refused: allow the host name that they use with --allow-host HOST",
     )
 }
 

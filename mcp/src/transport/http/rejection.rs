@@ -32,7 +32,7 @@ impl Rejection {
 
     /// 503 with Retry-After: the client has too much in flight.
     pub(super) fn busy(what: &str) -> Rejection {
-        let message = format!("Service Unavailable: {what}; ask again in a second");
+        let message = format!("Service Unavailable: {what}; try again in a second");
         Rejection::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
@@ -83,7 +83,7 @@ impl Malformed {
     /// 400 with the error as JSON-RPC: -32700 for what is not JSON, else -32600.
     pub(super) fn into_response(self) -> Response<ResponseBody> {
         let error = if self.is_json {
-            ErrorData::invalid_request("not a request of the protocol", None)
+            ErrorData::invalid_request("not a valid MCP request", None)
         } else {
             ErrorData::parse_error("the body is not JSON", None)
         };

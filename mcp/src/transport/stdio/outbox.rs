@@ -47,7 +47,7 @@ impl Outbox {
         if let ServerJsonRpcMessage::Response(response) = message
             && before.saturating_add(line.len()) > BYTES_LIMIT
         {
-            let message = "too many answers are not read yet: read them, then ask again";
+            let message = "too many unread responses: read them, then send the request again";
             let error = ErrorData::internal_error(message, None);
             line = encode_line(&ServerJsonRpcMessage::error(
                 error,

@@ -143,7 +143,7 @@ pub(super) fn parse(line: &[u8], memory: Option<OwnedSemaphorePermit>) -> Option
         return None;
     }
     let id = id.and_then(|id| serde_json::from_value(id.clone()).ok());
-    let error = ErrorData::invalid_request("not a request of the protocol", None);
+    let error = ErrorData::invalid_request("not a valid MCP request", None);
     Some(Incoming::Rejected(error, id))
 }
 

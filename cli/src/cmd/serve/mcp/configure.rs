@@ -1,4 +1,4 @@
-//! `kb mcp --install` and `--uninstall`: the server in the configuration of a host.
+//! `kb mcp --install` and `--uninstall`: adds the server to the configuration of a host, or removes it.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 
-/// Puts the server into the configuration of `host`.
+/// Adds the server to the configuration of `host`.
 pub(super) fn install(
     host: Host,
     entry: &Entry,
@@ -22,13 +22,14 @@ pub(super) fn install(
     let change = change.map_err(|error| refused(&error, &file, name))?;
     finish(&change, &file, arguments, "already has this server", output)?;
     if host == Host::Claude && !arguments.project && !arguments.dry_run {
-        output
-            .hint("this is the file of Claude Code; Claude Desktop has claude_desktop_config.json");
+        output.hint(
+            "this is the file of Claude Code; Claude Desktop uses claude_desktop_config.json",
+        );
     }
     Ok(Exit::Found)
 }
 
-/// Takes the server out again.
+/// Removes the server.
 pub(super) fn uninstall(
     host: Host,
     arguments: &McpArguments,
@@ -55,13 +56,13 @@ fn file_of(host: Host, arguments: &McpArguments) -> Result<PathBuf, Failure> {
     }
     let folders = Folders::of_user();
     let folders = folders.ok_or_else(|| {
-        let hint = "--project uses the configuration of this folder".to_owned();
+        let hint = "--project changes the configuration in this folder instead".to_owned();
         Failure::usage("this user has no home folder".to_owned(), Some(hint))
     })?;
     Ok(folders.file_of(host))
 }
 
-/// Makes the change, or shows it. Whether there is one.
+/// Makes the change, or prints it with --dry-run. Returns whether there is a change.
 fn finish(
     change: &Change,
     file: &Path,
@@ -85,7 +86,7 @@ fn finish(
     output.line(&format!("changed {shown}"))?;
     output.flush()?;
     if let Some(backup) = backup {
-        output.note(&format!("the file as it was: {}", backup.display()));
+        output.note(&format!("backup of the old file: {}", backup.display()));
     }
     Ok(true)
 }
@@ -96,11 +97,12 @@ fn refused(error: &InstallError, file: &Path, name: &str) -> Failure {
             return Failure::io(&format!("change {}", file.display()), error);
         }
         InstallError::Broken(_) => {
-            "it was not touched; --print-config prints what belongs in it".to_owned()
+            "the file was not changed; --print-config prints the entry to add by hand".to_owned()
         }
-        InstallError::NameTaken => format!("--server-name gives this one another name than {name}"),
+        InstallError::NameTaken => format!("choose another name than {name} with --server-name"),
         InstallError::ServesOthers(_) => format!(
-            "--server-name adds this one beside it; `--uninstall` with --server-name {name} takes that one out"
+            "add this server under another name with --server-name; or remove the other one with --uninstall and \
+             --server-name {name}"
         ),
     };
     Failure::usage(format!("{}: {error}", file.display()), Some(hint))

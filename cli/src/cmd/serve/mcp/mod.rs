@@ -1,4 +1,4 @@
-//! `kb mcp`: other programs ask the files, or a server that runs elsewhere.
+//! `kb mcp`: serves files to MCP clients, or connects a client to a running server.
 
 mod configure;
 
@@ -22,22 +22,22 @@ use crate::output::format::shell_word;
 use crate::output::{Output, log};
 use crate::watch::serve::follow;
 
-/// The URL for `--connect`, where none is given; the second name is that of Contextor.
+/// The environment variables with the URL for `--connect`; Contextor uses the second name.
 const URL_VARIABLES: [&str; 2] = ["KB_MCP_URL", "CONTEXTOR_API_URL"];
 
-/// The token for it.
+/// The environment variables with the token for it.
 const TOKEN_VARIABLES: [&str; 2] = [TOKEN_VARIABLE, "CONTEXTOR_PAT"];
 
-/// What a person sees who starts the server in a terminal.
-const WAITING: &str = "waiting for an MCP client on stdin; Ctrl-D ends this. A host starts the command itself: \
-    add --install HOST (claude, cursor, vscode, codex, gemini, zed, opencode) to put it into the host's configuration";
+/// What the server prints if it is started in a terminal.
+const WAITING: &str = "waiting for an MCP client on stdin; press Ctrl-D to stop. Usually a client starts this command: \
+    --install HOST (claude, cursor, vscode, codex, gemini, zed, opencode) adds it to the configuration of the client";
 
 pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit, Failure> {
     if let Some(host) = arguments.uninstall {
         return configure::uninstall(host, arguments, output);
     }
     if arguments.install.is_none() && (arguments.project || arguments.dry_run) {
-        let message = "--project and --dry-run go with --install or --uninstall".to_owned();
+        let message = "--project and --dry-run require --install or --uninstall".to_owned();
         return Err(Failure::usage(message, None));
     }
     if let Some(host) = arguments.install {
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
     }
     let options = options(arguments)?;
     if arguments.files.is_empty() {
-        // Which file that is depends on the folder and on KB_FILE.
+        // The choice depends on the folder and on KB_FILE, so it is printed.
         for (name, path) in &options.files {
             log(&format!("serving {} as {name:?}", absolute(path)?));
         }
@@ -100,8 +100,8 @@ fn options(arguments: &McpArguments) -> Result<Options, Failure> {
     })
 }
 
-/// The folders that may be indexed, without symbolic links. One that is not there allows nothing, and is
-/// an error when the server starts.
+/// Returns the folders that may be indexed, with symbolic links resolved. A folder that does not exist allows nothing, and
+/// is an error when the server starts.
 fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
     let here = [PathBuf::from(".")];
     let given = if given.is_empty() { &here } else { given };
@@ -111,7 +111,7 @@ fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The server as `host` has it in its configuration.
+/// Returns the entry of this server in the configuration of `host`.
 fn configured_entry(host: Host, arguments: &McpArguments) -> Result<Entry, Failure> {
     if let Some(url) = url(arguments)? {
         return Ok(entry(host, &bridge(&url, arguments)?));
@@ -133,13 +133,13 @@ fn print_snippet(snippet: &Snippet, output: &mut Output) -> Result<Exit, Failure
     output.write(&snippet.text)?;
     output.flush()?;
     output.hint(&format!(
-        "this belongs in {}; --install merges it into that file",
+        "add this to {}, or let --install do it",
         snippet.file
     ));
     Ok(Exit::Found)
 }
 
-/// This program with these arguments.
+/// Returns the command that starts this program with these arguments.
 fn launch(arguments: Vec<String>) -> Result<Launch, Failure> {
     if let Some((command, first)) = launcher::command().and_then(<[String]>::split_first) {
         return Ok(Launch {
@@ -162,13 +162,17 @@ fn url_of(address: &str, arguments: &McpArguments) -> Result<(String, bool), Fai
         .to_socket_addrs()
         .ok()
         .and_then(|mut all| all.next());
-    let parsed = parsed
-        .ok_or_else(|| refused(format!("{address:?} is not an address"), "give ADDR:PORT"))?;
+    let parsed = parsed.ok_or_else(|| {
+        refused(
+            format!("{address:?} is not an address"),
+            "give ADDR:PORT, such as 127.0.0.1:8765",
+        )
+    })?;
     if parsed.port() == 0 {
-        let message = "port 0 is another one each time".to_owned();
+        let message = "with port 0 the port is different at each start".to_owned();
         return Err(refused(
             message,
-            "a configuration needs a port: --http 127.0.0.1:8765",
+            "a configuration needs a fixed port: --http 127.0.0.1:8765",
         ));
     }
     let authority = match arguments.allow_host.first() {
@@ -178,7 +182,7 @@ fn url_of(address: &str, arguments: &McpArguments) -> Result<(String, bool), Fai
             let message = format!("clients cannot connect to {address}");
             return Err(refused(
                 message,
-                "--allow-host HOST says which name they use",
+                "give the host name that they use with --allow-host HOST",
             ));
         }
         None => address.to_owned(),
@@ -231,7 +235,7 @@ fn url(arguments: &McpArguments) -> Result<Option<String>, Failure> {
             Some(url) => Ok(Some(url)),
             None => {
                 let names = URL_VARIABLES.join(" or ");
-                let hint = format!("pass that of `kb mcp --http`, or set {names}");
+                let hint = format!("pass the URL of a `kb mcp --http` server, or set {names}");
                 Err(Failure::usage("--connect needs a URL", Some(hint)))
             }
         },
@@ -239,7 +243,7 @@ fn url(arguments: &McpArguments) -> Result<Option<String>, Failure> {
     }
 }
 
-/// The first variable that says something.
+/// Returns the value of the first variable that is set and not empty.
 fn variable(names: [&str; 2]) -> Option<String> {
     let values = names.iter().filter_map(|name| std::env::var(name).ok());
     let mut values = values.map(|value| value.trim().to_owned());
@@ -258,7 +262,7 @@ fn token(arguments: &McpArguments) -> Result<Option<String>, Failure> {
     ))
 }
 
-/// The command line that does the same from any folder.
+/// Returns the command line that starts the same server from any folder.
 fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<String>, Failure> {
     let mut words = vec!["mcp".to_owned()];
     for (name, path) in &options.files {
@@ -266,7 +270,7 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
     }
     if options.allow_write {
         words.push("--allow-write".to_owned());
-        // The folder that is allowed without a word is the one this is run in.
+        // By default, the current folder is allowed.
         let here = [PathBuf::from(".")];
         let roots = match options.allow_roots.as_slice() {
             [] => &here,
@@ -306,12 +310,12 @@ fn absolute(path: &Path) -> Result<String, Failure> {
     configured(&absolute.map_err(|error| Failure::io("find the current folder", &error))?)
 }
 
-/// A path as a configuration can have it.
+/// Returns a path as UTF-8, as a configuration needs it.
 fn configured(path: &Path) -> Result<String, Failure> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| {
         let message = format!(
-            "{} is not UTF-8, as a configuration must be",
+            "{} is not UTF-8, so it cannot be written into a configuration",
             path.display()
         );
         Failure::usage(message, None)
@@ -324,7 +328,7 @@ fn files(arguments: &McpArguments) -> Result<Vec<(String, PathBuf)>, Failure> {
         let located = locate(None).map_err(|failure| {
             // The file has no flag here.
             failure.with_hint(
-                "`kb mcp FILE.kb` serves that file; `kb index .` makes one from this folder"
+                "`kb mcp FILE.kb` serves this file; `kb index .` creates one from this folder"
                     .to_owned(),
             )
         })?;
@@ -361,7 +365,7 @@ fn existing(name: String, path: PathBuf) -> Result<(String, PathBuf), Failure> {
     Ok((name, locate_argument(&path, "kb mcp")?))
 }
 
-/// Why the server does not start, with what would go right.
+/// Turns an error at the start of the server into a failure with a hint.
 fn explain(error: StartError) -> Failure {
     match error {
         StartError::File { path, error } => Failure::from_engine(error, "kb mcp", &path),

@@ -1,5 +1,5 @@
-//! The arguments of a call: checked against the published schema, named as it names them, and then
-//! made the parameters of the tool.
+//! Checks the arguments of a call against the published schema, maps their names to those of the schema, and turns them
+//! into the parameters of the tool.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Names of arguments that every tool understands, whatever it publishes: each thing has one name across tools,
-//! and the names that other systems have for it are accepted too.
+//! Argument names that every tool accepts in addition to the published ones: names of other tools, and of other systems,
+//! for the same thing.
 
 /// Spellings of a thing, in lower case with underscores, and the published names that it may have, first choice first.
 const COMMON: &[(&[&str], &[&str])] = &[

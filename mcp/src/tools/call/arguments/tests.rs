@@ -71,7 +71,7 @@ fn a_wrong_type_names_what_is_expected() {
         (
             "get_documents",
             json!({"documents": ["a", true]}),
-            "documents: true in the list; it takes texts",
+            "documents: true in the list; only texts are allowed",
         ),
         (
             "get_document_data",
@@ -163,7 +163,7 @@ fn the_name_of_an_index_has_a_longest_length() {
     let name = "\u{1f600}".repeat(crate::options::NAME_LIMIT);
     read("index_stats", json!({"index_name": name})).unwrap();
     let text = refusal("index_stats", json!({"index_name": format!("{name}x")}));
-    let expected = "INVALID_ARGUMENT: index_name: 65 characters given; at most 64.";
+    let expected = "INVALID_ARGUMENT: index_name: 65 characters given; at most 64 are allowed.";
     assert_eq!(text, expected);
 }
 

@@ -1,5 +1,5 @@
-//! What an answer says of sources that changed since they were indexed: of the documents in it, of each
-//! index, and of a program that writes one now.
+//! Warnings about sources that changed after they were indexed: the documents of a result, whole indexes, and a program
+//! that is writing one.
 
 use std::sync::Arc;
 
@@ -104,10 +104,10 @@ pub(in crate::tools) fn of_document(index: &Index, document: &DocumentInfo) -> O
     let path = &document.path;
     match index.source_state(document) {
         SourceState::Changed => Some(format!(
-            "STALE: the file of {path} changed since it was indexed; text and lines here are the old ones."
+            "STALE: the file of {path} changed after it was indexed; text and lines here are those of the old version."
         )),
         SourceState::Deleted => Some(format!(
-            "STALE: the file of {path} was deleted since it was indexed; this is its last known text."
+            "STALE: the file of {path} was deleted after it was indexed; this is its last indexed text."
         )),
         _ => None,
     }
@@ -122,7 +122,7 @@ pub(in crate::tools) fn out_of_date(name: &str, stale: &Stale) -> String {
         days => format!("{days} days ago"),
     };
     let changed = match &stale.changes {
-        None => "whether its sources changed since is not known".to_owned(),
+        None => "it is unknown whether its sources changed since then".to_owned(),
         Some(changes) => changed(changes),
     };
     format!("{name} was indexed {age}; {changed}.")
@@ -139,12 +139,12 @@ pub(in crate::tools) fn changed(changes: &Changes) -> String {
     let is_new = if changes.added == 1 { "is" } else { "are" };
     let new = format!("{} {is_new} new", files(changes.added));
     match (names, changes.added) {
-        (None, 0) => "its sources have not changed since".to_owned(),
+        (None, 0) => "its sources have not changed since then".to_owned(),
         (None, _) => new,
-        (Some(names), 0) => format!("{} changed or deleted since: {names}", files(known)),
+        (Some(names), 0) => format!("{} changed or deleted since then: {names}", files(known)),
         (Some(names), _) => {
             format!(
-                "{} changed or deleted since ({names}), and {new}",
+                "{} changed or deleted since then ({names}), and {new}",
                 files(known)
             )
         }

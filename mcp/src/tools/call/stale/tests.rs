@@ -19,17 +19,17 @@ fn the_age_of_an_index_is_in_days() {
     };
     assert_eq!(
         said(9.7, Some(changes(&["x", "y", "z", "v"], 5, 0))),
-        "a was indexed 9 days ago; 5 files changed or deleted since: x, y, z and 2 more."
+        "a was indexed 9 days ago; 5 files changed or deleted since then: x, y, z and 2 more."
     );
     assert_eq!(
         said(1.2, Some(changes(&["x"], 1, 2))),
-        "a was indexed 1 day ago; 1 file changed or deleted since (x), and 2 files are new."
+        "a was indexed 1 day ago; 1 file changed or deleted since then (x), and 2 files are new."
     );
     assert_eq!(
         said(8.0, Some(Changes::default())),
-        "a was indexed 8 days ago; its sources have not changed since."
+        "a was indexed 8 days ago; its sources have not changed since then."
     );
-    let unknown = "a was indexed today; whether its sources changed since is not known.";
+    let unknown = "a was indexed today; it is unknown whether its sources changed since then.";
     assert_eq!(said(0.3, None), unknown);
 }
 
@@ -92,7 +92,7 @@ fn the_first_answer_names_stale_results() {
     let said = warnings(&docs).join("\n");
     assert!(said.contains("tides.md (changed)"), "{said}");
     assert!(
-        said.contains("2 files changed or deleted since: tides.md, main.rs"),
+        said.contains("2 files changed or deleted since then: tides.md, main.rs"),
         "{said}"
     );
     let line = docs.text.lines().find(|line| line.contains("tides.md:"));
@@ -250,7 +250,9 @@ fn an_answer_that_found_nothing_says_what_changed() {
         let answer = server.answer(tool, given);
         let said = warnings(&answer).join("\n");
         assert!(
-            said.contains("STALE: one was indexed today; 1 file changed or deleted since: main.rs"),
+            said.contains(
+                "STALE: one was indexed today; 1 file changed or deleted since then: main.rs"
+            ),
             "{tool}: {}",
             answer.text
         );

@@ -1,4 +1,4 @@
-//! What a connection was given and has not written.
+//! Counts the bytes that a connection has accepted and not yet written.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! RateLimits the rate of requests, by token buckets.
+//! Limits the rate of requests, by token buckets.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! What every request goes through before rmcp sees it: path, host and origin, token, rate, size; and
-//! what every response goes through before it is sent.
+//! The checks of every request before rmcp sees it (path, host, origin, token, rate, size), and the processing of every
+//! response before it is sent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,7 +63,7 @@ const RESPONSES_RESERVED_KIB: usize = 2 << 10;
 const UNCOUNTED_LIMIT_BYTES: u64 = 64 << 10;
 
 /// Why a response that does not fit into [`RESPONSES_KIB`] is replaced by an error.
-const UNREAD: &str = "too many answers are not read yet";
+const UNREAD: &str = "too many unread responses";
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -226,7 +226,7 @@ impl Middleware {
         let (mut parts, body) = request.into_parts();
         let body = self.bodies.read(owner, &parts.headers, body).await?;
         let permit = self.requests.try_acquire(owner, 1);
-        let permit = permit.ok_or(Rejection::busy("too many requests are not answered yet"))?;
+        let permit = permit.ok_or(Rejection::busy("too many requests are in progress"))?;
         let stream_permit = if body.may_be_stream || parts.method == Method::GET {
             let permit = self.streams.try_acquire(owner, 1);
             Some(permit.ok_or(Rejection::busy("too many streams of this client are open"))?)
