@@ -10,9 +10,9 @@
 ...     print(hits[0].document, hits[0].lines)
 tides.md (1, 3)
 
-`open` gives a `Kb`, which reads and searches, or a `Writer`, which also changes the file. Everything works offline: the
-engine, its embedding model and its readers of office documents are in this package, which needs no other one. Lines, pages
-and rows count from 1 and ranges of them hold their last; spans of bytes are half-open.
+`open` returns a `Kb`, which reads and searches, or a `Writer`, which also changes the file. Everything works offline: the
+engine, its embedding model and its readers of office documents are in this package, which has no required dependencies.
+Lines, pages and rows count from 1, and their ranges include the last. Spans of bytes are half-open.
 """
 
 from __future__ import annotations
@@ -140,17 +140,17 @@ def open(
     lock_timeout: float = 10.0,
     extraction: Literal["worker", "in-process"] = "worker",
 ) -> Kb:
-    """Open a .kb file: "r" reads it, "w" makes it anew, "a" changes it or makes it, "x" makes it and nothing else.
+    """Open a .kb file. "r" reads it, "w" creates a new file, "a" changes or creates it, "x" creates it only if it is new.
 
-    `source` is a path; for reading also the bytes of a file, which then stay in memory. Reading takes no lock and needs
-    no write access. With "w" the first commit replaces what is there; until then, and when the block of a `with`
+    `source` is a path. For reading it may also be the bytes of a file, which stay in memory. Reading takes no lock and
+    needs no write access. With "w", the first commit replaces an existing file. Until then, and if the block of a `with`
     raises, the old file stays.
 
-    `lock_timeout` is how many seconds a change waits for another writer before it raises LockedError. `extraction` says
-    where office documents, PDF and other untrusted formats are read: in worker processes that are confined and may die
-    ("worker"), or in this process, which a hostile file can then slow or abort ("in-process").
+    `lock_timeout` is the number of seconds that a change waits for another writer before it raises LockedError.
+    `extraction` says where office documents, PDF files and other risky formats are read. "worker" reads them in sandboxed
+    processes. "in-process" reads them in this process, which a hostile file can then slow down or abort.
 
-    Raises NotFoundError, FormatError (no .kb, or of a version that is not read), DamagedError, ExistsError ("x"), and
+    Raises NotFoundError, FormatError (not a .kb file, or an unsupported version), DamagedError, ExistsError ("x"), and
     StorageError.
     """
     if mode == "r":

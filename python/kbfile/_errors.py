@@ -1,19 +1,19 @@
-"""What goes wrong, as exceptions: one tree below `Error`, and of the builtins that fit.
+"""Exceptions: one tree below `Error`, each also derived from the builtin exception that fits.
 
-Each has `code`, the name that programs match on and that the command line and the MCP server use too, and `hint`, what
-to do about it. The table is complete: a code that the engine has and this module does not is an `Error`.
+Each exception has a `code`, which programs match on, and a `hint` that says what to do. The command line and the MCP
+server use the same codes. An engine code without a class of its own is an `Error`.
 """
 
 from __future__ import annotations
 
 
 class Error(Exception):
-    """Everything that kbfile raises by itself, beside TypeError and OverflowError for arguments of a wrong type."""
+    """Base class of all exceptions of kbfile, except TypeError and OverflowError for arguments of a wrong type."""
 
     code: str
-    """A stable name, as `DOCUMENT_NOT_FOUND`."""
+    """A stable name, such as `DOCUMENT_NOT_FOUND`."""
     hint: str | None
-    """What to do about it, if there is something to say."""
+    """What to do, if known."""
 
     def __init__(self, message: str = "", code: str = "ERROR", hint: str | None = None) -> None:
         super().__init__(message)
@@ -34,27 +34,27 @@ class NotFoundError(Error, FileNotFoundError):
 
 
 class ExistsError(Error, FileExistsError):
-    """A file or document is already there."""
+    """A file or document already exists."""
 
 
 class DocumentNotFoundError(Error, KeyError):
-    """No document, folder, section or sheet of that name, or several."""
+    """No document, folder, section or sheet has that name, or several have it."""
 
 
 class InvalidArgumentError(Error, ValueError):
-    """An argument is empty, out of range or of no use for this document."""
+    """An argument is empty, out of range or not applicable to this document."""
 
 
 class InvalidPatternError(InvalidArgumentError):
-    """Text that is no regular expression, or none that is searched for."""
+    """A pattern is not a valid or not a supported regular expression."""
 
 
 class CursorError(InvalidArgumentError):
-    """A cursor of another request, or of a file that changed since."""
+    """A cursor belongs to another request, or the file changed after it was returned."""
 
 
 class FormatError(Error, ValueError):
-    """The file is no .kb, or one that this version does not read."""
+    """The file is not a .kb file, or has an unsupported version."""
 
 
 class DamagedError(Error, ValueError):
@@ -62,7 +62,7 @@ class DamagedError(Error, ValueError):
 
 
 class LockedError(Error, OSError):
-    """Another writer has the file; the message names it."""
+    """Another writer has locked the file; the message names it."""
 
 
 class StorageError(Error, OSError):
@@ -74,7 +74,7 @@ class ReplacedError(Error, OSError):
 
 
 class PermissionDeniedError(Error, PermissionError):
-    """A path outside of what may be read."""
+    """A path is outside the allowed folders."""
 
 
 class ClosedError(Error, ValueError):
@@ -82,11 +82,11 @@ class ClosedError(Error, ValueError):
 
 
 class ForkError(Error, RuntimeError):
-    """A writer was used in a process that was forked from its own."""
+    """A writer was used after a fork, in the child process."""
 
 
 class ModelError(Error, RuntimeError):
-    """The file names an embedding model that this version does not have."""
+    """The file needs an embedding model that this version does not have."""
 
 
 class ExtractionError(Error, ValueError):
@@ -140,7 +140,7 @@ for _class in {Error, *BY_CODE.values()}:
 
 
 def _make(code: str, message: str, hint: str | None, errno: int | None, filename: str | None) -> Error:
-    """The exception of an error of the engine."""
+    """Returns the exception for an error of the engine."""
     error = BY_CODE.get(code, Error)(message, code, hint)
     if isinstance(error, OSError):
         # As the builtin has them; OSError makes them from two arguments, this tree has one.

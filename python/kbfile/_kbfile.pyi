@@ -58,7 +58,7 @@ built_in_model: str
 
 @final
 class Progress:
-    """How far a long call is: its stage, and files and bytes done of all (0: not known yet)."""
+    """Progress of a long call: its stage, and the files and bytes done, of a total that is 0 while it is unknown."""
 
     @property
     def stage(self) -> str:
@@ -68,13 +68,13 @@ class Progress:
         """Files or documents done in this stage."""
     @property
     def files_total(self) -> int:
-        """Files or documents in all; 0 while that is not known."""
+        """Total number of files or documents; 0 while unknown."""
     @property
     def bytes_done(self) -> int:
         """Bytes done in this stage."""
     @property
     def bytes_total(self) -> int:
-        """Bytes in all; 0 while that is not known."""
+        """Total bytes; 0 while unknown."""
 
 @disjoint_base
 class Kb:
@@ -82,7 +82,7 @@ class Kb:
 
     @property
     def path(self) -> Path | None:
-        """Where the file is; None when it was opened from bytes."""
+        """Path of the file; None if it was opened from bytes."""
     @property
     def closed(self) -> bool:
         """Whether it was closed."""
@@ -90,8 +90,8 @@ class Kb:
     def mode(self) -> Literal["r", "w", "a", "x"]:
         """"r", or of a writer "w", "a" or "x"."""
     def close(self) -> None:
-        """Closes the file. Arrays and hits that were handed out stay; everything else raises ClosedError. Closing twice is
-        no error.
+        """Closes the file. Arrays and hits that were returned stay valid; everything else raises ClosedError. Closing twice is
+        allowed.
         """
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -104,7 +104,7 @@ class Kb:
     def __len__(self) -> int: ...
     def __iter__(self) -> DocumentIterator: ...
     def __bool__(self) -> bool:
-        """A file without documents is one all the same."""
+        """Always True, also for a file without documents."""
     def __contains__(self, name: object, /) -> bool: ...
     def __getitem__(self, name: str, /) -> Document: ...
     def search(
@@ -137,21 +137,21 @@ class Kb:
         explain: bool = False,
         threads: int = 1,
     ) -> Hits:
-        """The best passages for a query, ranked by words and meaning (mode "hybrid"), by one of them ("keyword",
-        "semantic"), or documents by their titles ("title").
+        """Returns the best passages for a query. `mode` "hybrid" ranks by words and by meaning, "keyword" by words only,
+        "semantic" by meaning only. "title" finds documents by their titles.
 
-        The query is plain text; operators are "exact words", +word, -word, title:word, path:word and tag:word, unless
-        plain=True. Filters (`folder`, `path` globs, `type`, `language`, `class_`, `tag`, `symbol` name globs, `kind` of
-        symbol) take a str or several, which are alternatives; `since` takes a datetime, date, timedelta, seconds since
-        1970, or text as "7d". `context` is lines before and after, `max_lines` the most lines of each hit, `max_tokens` a
-        budget for all (4 bytes each), `cursor` continues a result.
+        The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word, path:word
+        and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol` (globs of names) and
+        `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime, a date, a timedelta, seconds
+        since 1970, or a text such as "7d". `context` is the number of lines before and after each hit, `max_lines` the maximum
+        lines of a hit. `max_tokens` limits all hits together (4 bytes per token). `cursor` continues an earlier result.
 
-        `vector` is one of the model that made a column (`import_vectors`), an array or a list: the search is by it, and
-        `query`, which may be left out, ranks the keyword part of mode "hybrid". `vector_column` names the column, else it is
-        the default one. With `threads` of 2 or more, vectors are searched beside keywords.
+        `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
+        the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
+        mode "hybrid". With `threads` of 2 or more, vectors and keywords are searched in parallel.
 
-        Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that is
-        not there, CursorError, ModelError, DamagedError, and ReplacedError when commits overtook the search again and again.
+        Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that does
+        not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
         """
     def search_many(
         self,
@@ -180,8 +180,8 @@ class Kb:
         explain: bool = False,
         threads: int = 1,
     ) -> list[Hits]:
-        """The hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`;
-        `threads` is how many queries are answered at the same time.
+        """Returns the hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`.
+        `threads` is the number of queries that run in parallel.
         """
     def asearch(
         self,
@@ -233,10 +233,10 @@ class Kb:
         since: Since | None = None,
         cursor: str | None = None,
     ) -> Matches:
-        """The lines of stored text that match a regular expression, sorted by path and line.
+        """Returns the lines of stored text that match a regular expression, sorted by path and line.
 
-        The syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences; the time is
-        linear in the text. Raises InvalidPatternError with the position of the fault.
+        The syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences. The time is
+        linear in the length of the text. Raises InvalidPatternError with the position of the error.
         """
     def symbols(
         self,
@@ -253,38 +253,38 @@ class Kb:
         tag: OneOrMany | None = None,
         cursor: str | None = None,
     ) -> Symbols:
-        """The definitions of programs by name (a glob, in any case), kind and use.
+        """Returns the symbols of source code, filtered by name (a glob; case is ignored), kind and use.
 
-        `uses="parse"` finds what uses that name, with the lines; `used_by="main"` what that symbol uses. Both go by
-        names, not by types.
+        `uses="parse"` finds symbols that use this name, with the lines. `used_by="main"` finds symbols that main uses. Both
+        compare names, not types.
         """
     def documents(
         self, folder: str | None = None, *, recursive: bool = True
     ) -> DocumentIterator:
-        """The documents in a folder and below it, in the order of their paths; without one, all. With recursive=False only
-        those in the folder itself.
+        """Returns the documents in a folder and its subfolders, in the order of their paths; without a folder, all documents.
+        With recursive=False, only those in the folder itself.
         """
     def embed(self, text: str) -> Any:
-        """The vector of a query in the model of the file: float32 `[1, dim]`. Raises ModelError without that model."""
+        """Embeds a query with the model of the file. Returns float32 `[1, dim]`. Raises ModelError if the model is missing."""
     @property
     def vectors(self) -> Vectors:
-        """The stored vectors of the newest commit, in place: nothing is copied."""
+        """The stored vectors of the newest commit, without a copy."""
     def vectors_of(self, column: str) -> Vectors:
-        """The stored vectors of a column, as `vectors`; rows of chunks without one are zeros and have no name in `ids()`."""
+        """Returns the stored vectors of a column. A row of a chunk without a vector is zero, and None in `ids()`."""
     def vector_columns(self) -> list[VectorColumn]:
-        """The columns of vectors: "built-in" first, then those that were imported."""
+        """Returns the vector columns: "built-in" first, then the imported ones."""
     @property
     def info(self) -> dict[str, Any]:
-        """Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. Cost grows with the
+        """Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. The cost grows with the
         number of documents.
         """
     def sizes(self) -> dict[str, int]:
-        """Bytes of the file by section; they add up to the whole file."""
+        """Returns the bytes of each section of the file. They add up to the size of the file."""
     def verify(
         self, *, deep: bool = False, progress: bool | ProgressCallback | None = None
     ) -> VerifyReport:
-        """Compares all pages and extents with their checksums; with deep=True every index entry with the text, too.
-        Damage is no exception: the report is false and has its problems.
+        """Checks the checksums of all pages and extents. With deep=True, also compares every index entry with the text.
+        Damage does not raise: the report is false then, and lists the problems.
         """
 
 @final
@@ -293,7 +293,7 @@ class Writer(Kb):
 
     @property
     def pending(self) -> int:
-        """How many documents the next commit changes."""
+        """Number of documents that the next commit changes."""
     def __enter__(self) -> Self: ...
     def add(
         self,
@@ -305,13 +305,15 @@ class Writer(Kb):
         replace: bool = False,
         include_secrets: bool = False,
     ) -> str:
-        """Adds one document with the next commit, and returns its path. A str is its text, bytes are those of a file, and
-        a pathlib.Path is a file to read: an office document, a PDF, a program, a text.
+        """Adds one document with the next commit, and returns its path. A str is the text itself, bytes are the content of a
+        file, and a pathlib.Path is a file to read: an office document, a PDF file, source code, a text.
 
-        The title of a text is its first heading, else its name; it is searched and embedded with the text, so give
-        `title=""` to a text whose name says nothing. The extension of `path` says how it is read. Without a path a file has its own name, and a text one of its title
-        or its hash. A path that is taken is an error (ExistsError) without replace=True. Files and texts with keys or
-        credentials are refused without include_secrets=True. Raises ExtractionError for a file that cannot be read.
+        The extension of `path` decides how the content is read. Without a path, a file gets its own name, and a text a name
+        from its title or its hash. The default title of a text is its first heading, else its name. The title is searched
+        and embedded with the text; pass `title=""` if the name is meaningless.
+
+        Raises ExistsError if the path exists and replace is False. Raises InvalidArgumentError for content with keys or
+        credentials, unless include_secrets=True. Raises ExtractionError for a file that cannot be read.
         """
     def index(
         self,
@@ -332,28 +334,29 @@ class Writer(Kb):
         include: OneOrMany | None = None,
         exclude: OneOrMany | None = None,
     ) -> IndexReport:
-        """Reads folders and files into the file: what changed since the last run, and nothing else. A commit of its own,
-        which also has what waited; readers see it when it is whole. Ctrl-C leaves the file as it was.
+        """Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
+        changes, and readers see all of it at once. Ctrl-C leaves the file unchanged.
 
-        `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. Files of more than
-        `max_file_bytes` are skipped. `rebuild` reads every file anew and loses imported vectors (`lost_columns` of the report).
-        `force_hash` compares contents where size and time are the same. `prune` removes the documents of folders that are gone.
-        `root` says which root of the file the folder is. `vectors` is how a new file or a rebuild stores vectors: "i8", or "i4"
-        for half the size.
+        `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores. Files
+        larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors (`lost_columns` of
+        the report). `force_hash` compares contents even if size and time are unchanged. `prune` removes the documents of
+        folders that have no files left. `root` names the root of the file that the folder is. `vectors` sets how a new file or
+        a rebuild stores vectors: "i8", or "i4" for half the size.
 
-        The file remembers each of the following. None keeps what it has; False, an empty list or 0 take it back. `include` and
-        `exclude` are patterns as in .gitignore, relative to each folder: files are read that match `include`, or that lie in a
-        folder that does, and that `exclude` does not match. `hidden=True` also reads hidden files that git does not track.
-        `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or credentials.
-        `trigrams=False` stores nothing that makes `search_regex` fast, and takes effect on what is written from then on.
-        `min_recall`, 0.5 to 1, is the share of the ten nearest chunks that searches by meaning find.
+        The file stores each of the following choices. None keeps the stored choice; False, an empty list or 0 reverts it.
+        `include` and `exclude` are patterns as in .gitignore, relative to each folder. Only files that match `include`, or are
+        in a folder that matches, are read; files that match `exclude` are skipped. `hidden=True` also reads hidden files that
+        git does not track. `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or
+        credentials. `trigrams=False` writes no trigram index, which makes `search_regex` fast; it applies to documents that are
+        written from then on. `min_recall`, 0.5 to 1, is the required share of the 10 nearest chunks that a search by meaning
+        finds.
         """
     def remove(self, name: str) -> str:
         """Removes a document with the next commit, and returns its path."""
     def tag(
         self, name: str, add: OneOrMany = (), remove: OneOrMany = ()
     ) -> list[str]:
-        """Gives tags to a document and takes others with the next commit; returns those that it has then."""
+        """Adds and removes tags of a document with the next commit. Returns its tags after that."""
     def import_vectors(
         self,
         name: str,
@@ -370,29 +373,29 @@ class Writer(Kb):
         replace: bool = False,
         progress: bool | ProgressCallback | None = None,
     ) -> ImportReport:
-        """Imports vectors of any model into the column `name`, a new one or one that gets more: an array `[rows, dim]` of
-        numpy or another library, read in place where it is float32, or a list of lists. Commits what waits, then all
-        vectors at once; when a row is wrong, none.
+        """Imports vectors of any model into a new or existing column `name`. `vectors` is an array `[rows, dim]` of numpy or
+        another library, or a list of lists; float32 is read without a copy. Pending changes are committed first. Then all
+        vectors are committed at once, or none if a row is wrong.
 
-        Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
-        row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
-        chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
-        scale; `cut_numbers` of the report counts numbers beyond it, and `recall` says what quantising leaves: a low one
-        is a UserWarning.
+        By default there is one row for each chunk of the file, ordered by document path and then by chunk. With `documents`,
+        each row names its document, and its chunk by `chunks` (numbers), `spans` (bytes) or `lines`. A document of one chunk
+        needs none of the three. Rows may then be fewer than chunks. A document that changes loses its imported vectors.
 
-        `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
-        vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.
+        The first import of a column sets its scale. `cut_numbers` of the report counts numbers beyond the scale. `recall` of
+        the report shows the loss by quantisation; a low recall also gives a UserWarning.
+
+        `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes this the default column of searches by
+        vector. A chunk that already has a vector in the column is an error, unless replace=True.
         """
     def remove_vectors(self, name: str) -> int:
-        """Removes a column of imported vectors, with a commit that also has what waited; returns how many chunks had one."""
+        """Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors."""
     def set_default_vectors(self, name: str) -> None:
-        """Makes a column the one that searches with a vector ask when they name none; "built-in" is a column too. A commit
-        that also has what waited.
+        """Makes a column the default of searches by vector; "built-in" is a column too. Also commits pending changes.
         """
     def commit(self, *, progress: bool | ProgressCallback | None = None) -> None:
-        """Makes what was changed durable and visible to readers, as one step."""
+        """Makes all pending changes durable and visible to readers in one step."""
     def rollback(self) -> None:
-        """Forgets what was changed since the last commit, and lets other writers have the file."""
+        """Discards all changes since the last commit, and releases the file to other writers."""
     def seal(
         self,
         output: str | PathLike[str] | None = None,
@@ -401,7 +404,7 @@ class Writer(Kb):
         vectors: Literal["i8", "i4"] | None = None,
         progress: bool | ProgressCallback | None = None,
     ) -> SealReport:
-        """Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship."""
+        """Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place."""
 
 @final
 class Hits(Sequence["Hit"]):
@@ -412,25 +415,25 @@ class Hits(Sequence["Hit"]):
         """The query that was asked."""
     @property
     def relevance(self) -> Literal["relevant", "nothing relevant"]:
-        """"relevant", or "nothing relevant": the hits are only the least bad."""
+        """"relevant", or "nothing relevant": then the hits are only the nearest passages."""
     @property
     def mode(self) -> Mode:
-        """The mode that answered: "keyword" for a hybrid search without the model of the file."""
+        """The mode that was used: "keyword" for a hybrid search if the model of the file is missing."""
     @property
     def searched_chunks(self) -> int:
-        """How many chunks passed the filters."""
+        """Number of chunks that passed the filters."""
     @property
     def warnings(self) -> list[str]:
         """What the caller should know, one sentence each."""
     @property
     def cursor(self) -> str | None:
-        """Continues this result: `kb.search(query, cursor=hits.cursor)`; None when it is complete."""
+        """Continues this result: `kb.search(query, cursor=hits.cursor)`; None if it is complete."""
     @property
     def explanation(self) -> dict[str, float] | None:
         """Weights, counts and the microseconds of each step; None without explain=True."""
     @property
     def elapsed(self) -> timedelta:
-        """How long the engine took, without what Python adds."""
+        """Time in the engine, without the overhead of Python."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Hit: ...
@@ -461,22 +464,22 @@ class Hit:
         """Path of the document in the .kb."""
     @property
     def handle(self) -> str:
-        """Handle of the document: it stays when the document is renamed."""
+        """Handle of the document, which stays the same if the document is renamed."""
     @property
     def title(self) -> str:
         """Title of the document."""
     @property
     def address(self) -> str:
-        """A name of document and lines that `kb[...]`, the command line and the MCP server take: "docs/guide.md:10-20"."""
+        """Document and lines as one name, for `kb[...]`, the command line and the MCP server: "docs/guide.md:10-20"."""
     @property
     def text(self) -> str:
         """The text of the passage."""
     @property
     def before(self) -> str:
-        """The lines before it that `context` asked for."""
+        """The lines before the passage, if `context` asks for them."""
     @property
     def after(self) -> str:
-        """The lines after it that `context` asked for."""
+        """The lines after the passage, if `context` asks for them."""
     @property
     def snippet(self) -> str:
         """The whole lines of `text`, up to four, with the most and rarest terms of the query."""
@@ -485,16 +488,16 @@ class Hit:
         """Ranges of characters of `text` that match terms of the query: `text[a:b]`."""
     @property
     def score(self) -> float:
-        """0 to 1, comparable between requests and files: at .5 a right answer and a chance match are equally likely."""
+        """0 to 1, comparable between requests and files. At 0.5, a right answer and a chance match are equally likely."""
     @property
     def fused_score(self) -> float:
-        """What hits are ranked by."""
+        """The score that ranks the hits."""
     @property
     def keyword_score(self) -> float | None:
-        """Score of the words, 0 to 1; None where the mode has none."""
+        """Keyword score, 0 to 1; None if the mode has none."""
     @property
     def vector_score(self) -> float | None:
-        """Score of the meaning, 0 to 1; None where the mode has none."""
+        """Vector score, 0 to 1; None if the mode has none."""
     @property
     def section(self) -> list[str]:
         """Titles of the sections around it, outermost first."""
@@ -512,7 +515,7 @@ class Hit:
         """Page that it lies in, from 1; None in a document without pages."""
     @property
     def sheet(self) -> str | None:
-        """Name of the sheet that it lies in; empty for a table without name, None for no table."""
+        """Name of the sheet with the passage; empty for a table without a name, None if the document has no sheets."""
     @property
     def rows(self) -> tuple[int, int] | None:
         """First and last row of that sheet, from 1."""
@@ -542,7 +545,7 @@ class Hit:
         """Size of the original file in bytes."""
     @property
     def metadata(self) -> dict[str, str]:
-        """What the document states about itself: author, date."""
+        """Metadata that the document states, such as author and date."""
     @property
     def chunk(self) -> tuple[int, int]:
         """Segment and row of the best chunk, valid for this commit of the file."""
@@ -554,13 +557,13 @@ class Hit:
         """Number of chunks in the passage."""
     @property
     def matches(self) -> int:
-        """Number of candidate chunks that it stands for."""
+        """Number of candidate chunks that this hit represents."""
     @property
     def file(self) -> int:
-        """Position of its file among those that were searched."""
+        """Position of its file among the searched files."""
     @property
     def bonuses(self) -> dict[str, float]:
-        """What is added to the fused score, by name; empty without explain=True."""
+        """Bonuses added to the fused score, by name; empty without explain=True."""
     @property
     def terms(self) -> dict[str, float]:
         """The keyword score by term; empty without explain=True."""
@@ -570,14 +573,14 @@ class Hit:
 
 @final
 class Document:
-    """One document of a file. Facts are read when it is made, texts when they are asked for."""
+    """One document of a file. Its facts are read at once, its texts on demand."""
 
     @property
     def path(self) -> str:
         """Path in the .kb, as `docs/guide.md`."""
     @property
     def handle(self) -> str:
-        """A name that stays when the document is renamed."""
+        """A short name that stays the same if the document is renamed."""
     @property
     def title(self) -> str:
         """Title: the first heading, a stated one, or the file name."""
@@ -595,7 +598,7 @@ class Document:
         """Tags, sorted."""
     @property
     def metadata(self) -> dict[str, str]:
-        """What the document states about itself: author, date."""
+        """Metadata that the document states, such as author and date."""
     @property
     def modified(self) -> datetime | None:
         """When the original was modified, in UTC; None when unknown."""
@@ -616,12 +619,12 @@ class Document:
         """BLAKE3 hash of the original, 64 hexadecimal digits."""
     @property
     def revision(self) -> str:
-        """Changes when the content does."""
+        """Changes whenever the content changes."""
     @property
     def text(self) -> str:
         """The whole text, at most 256 MiB."""
     def lines(self, first: int, last: int | None = None) -> str:
-        """Lines `first` to `last` of the text, both included, from 1; without `last` to the end."""
+        """Returns lines `first` to `last` of the text, both included, from 1; without `last`, to the end."""
     @property
     def outline(self) -> list[Section]:
         """Headings, bookmarks or symbols in order, with their lines."""
@@ -632,16 +635,16 @@ class Document:
         """Pages with their text; a document without pages is cut into pages of about 800 tokens."""
     @property
     def sheets(self) -> list[Sheet]:
-        """Sheets, whose rows are read when they are asked for; empty for a document without sheets."""
+        """Sheets, whose rows are read on demand; empty for a document without sheets."""
     @property
     def slides(self) -> list[Slide]:
         """Slides with title, text and notes; empty for a document without slides."""
     @property
     def symbols(self) -> list[Symbol]:
-        """What a program defines, in order; empty for other documents."""
+        """Symbols of source code, in order; empty for other documents."""
     @property
     def chunks(self) -> list[Chunk]:
-        """The chunks that searches find, in order: together they are the text."""
+        """The chunks, which are the unit of search, in order. Together they are the text."""
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def to_pandas(self) -> Any:
@@ -732,7 +735,7 @@ class Page:
         """Its number, from 1."""
     @property
     def label(self) -> str:
-        """The number that is printed on it, where that is another one; else empty."""
+        """The page number printed on the page, if it differs; else empty."""
     @property
     def text(self) -> str:
         """Its text."""
@@ -741,8 +744,8 @@ class Page:
         """First and last line, from 1."""
     @property
     def source(self) -> str | None:
-        """How it is known where it begins: "physical", "rendered", "explicit", "estimated"; None for pages that this
-        library makes of a document without any.
+        """Where the page break comes from: "physical", "rendered", "explicit" or "estimated". None if the document has no pages
+        and was divided by this library.
         """
 
 @final
@@ -786,10 +789,10 @@ class Sheet:
         """Number of columns."""
     @property
     def header_row(self) -> int | None:
-        """Number of the row that names the columns, from 1; None without one."""
+        """Number of the header row, from 1; None without one."""
     @property
     def is_hidden(self) -> bool:
-        """Whether the program that wrote it hides it."""
+        """Whether the sheet is hidden."""
     @property
     def header(self) -> list[str] | None:
         """The names of the columns, as they are shown; None without a header row."""
@@ -801,7 +804,7 @@ class Sheet:
 
 @final
 class Symbol:
-    """A definition in a program."""
+    """A symbol: a definition in source code."""
 
     @property
     def document(self) -> str:
@@ -814,10 +817,10 @@ class Symbol:
         """Its name."""
     @property
     def hierarchy(self) -> str:
-        """Labels of the symbols that hold it and its own: "impl Foo > fn bar"."""
+        """Labels of the enclosing symbols and of this one: "impl Foo > fn bar"."""
     @property
     def signature(self) -> str:
-        """What stands before its body, on one line."""
+        """The text before its body, on one line."""
     @property
     def language(self) -> str:
         """Programming language."""
@@ -826,19 +829,19 @@ class Symbol:
         """First and last line of the definition, from 1."""
     @property
     def uses(self) -> list[int]:
-        """Lines within it that name what `uses` asked for."""
+        """Lines inside the symbol that use the name given as `uses`."""
     @property
     def calls(self) -> list[int]:
-        """Those among them that call it."""
+        """Those of the lines in `uses` that call it."""
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
 class Symbols(Sequence["Symbol"]):
-    """The symbols that a request found."""
+    """The symbols that match a request."""
 
     @property
     def total(self) -> int:
-        """How many there are, those of later pages included."""
+        """Total number of symbols, including those of later pages."""
     @property
     def warnings(self) -> list[str]:
         """What the caller should know, one sentence each."""
@@ -893,7 +896,7 @@ class Matches(Sequence["Match"]):
 
     @property
     def is_complete(self) -> bool:
-        """Whether all text that could match was searched: no limit ended it."""
+        """Whether all text was searched; False if a limit ended the search."""
     @property
     def warnings(self) -> list[str]:
         """What the caller should know, one sentence each."""
@@ -939,20 +942,21 @@ class Vectors(Sequence["VectorBlock"]):
         """How rows are stored: "i8" or "i4"."""
     @property
     def row_count(self) -> int:
-        """Rows of all blocks, those of deleted chunks included."""
+        """Rows of all blocks, including those of deleted chunks."""
     @property
     def nbytes(self) -> int:
         """Bytes of all blocks."""
     def is_current(self) -> bool:
-        """Whether the bytes are still those of the commit. False once a writer may have used their place for something
-        else: take `kb.vectors` again. A file that nobody writes stays as it is.
+        """Whether the bytes are still those of the commit. False once a writer may have reused their place; then read
+        `kb.vectors` again. Without a writer it stays True.
         """
     def ids(self) -> list[tuple[str, int] | None]:
-        """The chunk of each row, in the order of the blocks: path of the document and number of the chunk in it. None for
-        a row whose chunk is deleted, or has no vector in an imported column. Raises CursorError when the file has another commit now.
+        """Returns the chunk of each row, in the order of the blocks: path of the document, and number of the chunk in it. None
+        for a row whose chunk is deleted, or has no vector in an imported column. Raises CursorError if the file has a newer
+        commit.
         """
     def to_float32(self) -> Any:
-        """All vectors as numbers, float32 `[rows, dim]`, each about of unit length: a copy."""
+        """Returns a copy of all vectors as float32 `[rows, dim]`, each of about unit length."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> VectorBlock: ...
@@ -987,14 +991,14 @@ class VectorBlock:
 
 @final
 class VectorColumn:
-    """A column of vectors: at most one for each chunk, all by one model."""
+    """A vector column: at most one vector for each chunk, all by one model."""
 
     @property
     def name(self) -> str:
-        """Its name; "built-in" for the vectors that kb makes itself."""
+        """Name of the column; "built-in" for the vectors of kb's own model."""
     @property
     def model(self) -> str:
-        """The model that made them, as the importer said; may be empty."""
+        """Name of the model, as given at import; may be empty."""
     @property
     def dim(self) -> int:
         """Dimensions."""
@@ -1009,10 +1013,10 @@ class VectorColumn:
         """Chunks with a vector."""
     @property
     def is_default(self) -> bool:
-        """Whether a search with a vector that names no column searches this one."""
+        """Whether a search by vector uses this column by default."""
     @property
     def recall(self) -> float | None:
-        """Share of the ten nearest vectors that searches find, where it was measured."""
+        """Measured share of the 10 nearest vectors that searches find; None if not measured."""
 
 @final
 class ImportReport:
@@ -1029,13 +1033,13 @@ class ImportReport:
         """Dimensions of the column."""
     @property
     def replaced(self) -> int:
-        """How many of the vectors took the place of another one."""
+        """Number of vectors that replaced another one."""
     @property
     def cut_numbers(self) -> int:
-        """Numbers beyond the scale of the column, which are stored as its ends."""
+        """Number of values beyond the scale of the column, which were clamped."""
     @property
     def recall(self) -> float | None:
-        """Share of the ten nearest vectors, by the imported numbers, that the stored ones find; None for fewer than 200."""
+        """Share of the 10 nearest vectors that searches by the quantised vectors find; None for fewer than 200 vectors."""
 
 @final
 class IndexReport:
@@ -1052,25 +1056,25 @@ class IndexReport:
         """Paths of new documents."""
     @property
     def updated(self) -> list[str]:
-        """Paths of documents whose content is another."""
+        """Paths of documents whose content changed."""
     @property
     def removed(self) -> list[str]:
-        """Paths of documents that are gone."""
+        """Paths of removed documents."""
     @property
     def unchanged(self) -> int:
-        """Documents that are as they were."""
+        """Number of unchanged documents."""
     @property
     def skipped(self) -> list[tuple[str, str]]:
-        """Files that were left out, with the reason."""
+        """Files that were skipped, with the reason."""
     @property
     def unparsed(self) -> list[tuple[str, str]]:
-        """Programs that were cut by lines instead of parsed, with the reason."""
+        """Source files that were split by lines instead of syntax, with the reason."""
     @property
     def lost_columns(self) -> list[str]:
-        """Columns of vectors of other models that a rebuild left behind."""
+        """Columns of imported vectors that a rebuild removed."""
     @property
     def missed_recall(self) -> float | None:
-        """The recall that searches have where `min_recall` cannot be had; None where it can, or nobody asked."""
+        """The recall of searches if it is below `min_recall`; None if it is not, or if `min_recall` is not set."""
     @property
     def elapsed(self) -> timedelta:
         """How long it took."""

@@ -1,4 +1,4 @@
-"""A progress bar of tqdm for long calls, where tqdm is installed."""
+"""A tqdm progress bar for long calls, if tqdm is installed."""
 
 from __future__ import annotations
 

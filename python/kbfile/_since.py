@@ -1,4 +1,4 @@
-"""Points of time, as filters take them."""
+"""Points of time for filters."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 
 
 def since_ms(value: datetime | date | timedelta | float | str) -> int:
-    """Milliseconds since 1970 of a point of time.
+    """Returns a point of time in milliseconds since 1970.
 
-    A `datetime` without time zone is local time, a `date` begins in UTC, a `timedelta` lies before now, and a number is
+    A `datetime` without a time zone is local time. A `date` begins in UTC. A `timedelta` counts back from now. A number is
     in seconds since 1970. A text is an ISO 8601 date or time, or `12h`, `7d`, `3w` before now.
     """
     if isinstance(value, str):
@@ -38,5 +38,5 @@ def _parsed(text: str) -> datetime | date | timedelta:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
-        message = f"since: {text!r} is no time; give 2026-11-30, 2026-11-30T12:00, or 12h, 7d, 3w before now"
+        message = f"since: {text!r} is not a time; examples: 2026-11-30, 2026-11-30T12:00, or 12h, 7d, 3w (ago)"
         raise ValueError(message) from None

@@ -1,4 +1,4 @@
-"""Results as objects of other libraries, which are imported when they are asked for."""
+"""Converts results to objects of other libraries, which are imported on demand."""
 
 from __future__ import annotations
 

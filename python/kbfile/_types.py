@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from kbfile._kbfile import Progress
 
 Mode: TypeAlias = Literal["hybrid", "semantic", "keyword", "title"]
-"""Which index answers: both, the vectors, the words, or the titles of documents."""
+"""How to search: by both indexes, by vectors, by keywords, or by titles of documents."""
 
 Scope: TypeAlias = Literal["chunks", "documents"]
-"""What one hit stands for."""
+"""What one hit is: a passage or a document."""
 
 Sort: TypeAlias = Literal["score", "recency", "path"]
 """The order of hits."""
 
 Class: TypeAlias = Literal["code", "doc", "data"]
-"""What a document is: a program, prose, or data."""
+"""The class of a document: source code, prose, or data."""
 
 Kind: TypeAlias = Literal[
     "function",
@@ -34,7 +34,7 @@ Kind: TypeAlias = Literal[
     "type",
     "impl",
 ]
-"""What a symbol is."""
+"""The kind of a symbol."""
 
 Since: TypeAlias = Union[datetime, date, timedelta, float, str]
 """A point of time: `since` of searches."""
@@ -43,4 +43,4 @@ OneOrMany: TypeAlias = Union[str, Iterable[str]]
 """One word, or several as alternatives."""
 
 ProgressCallback: TypeAlias = Callable[["Progress"], object]
-"""Called about 20 times a second while a long call runs; what it raises ends the call."""
+"""Called about 20 times per second during a long call. If it raises, the call ends."""

@@ -13,7 +13,7 @@ use crate::error::raised;
 /// hardly disturbed.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How far a long call is: its stage, and files and bytes done of all (0: not known yet).
+/// Progress of a long call: its stage, and the files and bytes done, of a total that is 0 while it is unknown.
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
@@ -21,11 +21,11 @@ pub(crate) struct Progress {
     stage: &'static str,
     /// Files or documents done in this stage.
     files_done: u64,
-    /// Files or documents in all; 0 while that is not known.
+    /// Total number of files or documents; 0 while unknown.
     files_total: u64,
     /// Bytes done in this stage.
     bytes_done: u64,
-    /// Bytes in all; 0 while that is not known.
+    /// Total bytes; 0 while unknown.
     bytes_total: u64,
 }
 

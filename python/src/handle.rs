@@ -1,4 +1,4 @@
-//! What an open file is to several objects: the handle of the engine, opened again in a child process.
+//! The engine handle that several objects share. It is reopened in a child process.
 
 use std::path::PathBuf;
 use std::process;

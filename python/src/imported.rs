@@ -1,4 +1,4 @@
-//! Vectors that Python holds, with their chunks: the rows of an import.
+//! The rows of an import: vectors from Python, with their chunks.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -108,13 +108,16 @@ impl Rows {
         if let Some(part) = numbers(&part)? {
             let [rows, dim] = *part.shape() else {
                 let message = format!(
-                    "vectors: an array [rows, dim] is taken, not one of {} axes",
+                    "vectors: expected an array [rows, dim], not one of {} axes",
                     part.shape().len()
                 );
                 return Err(invalid(py, &message));
             };
             if rows != last - first {
-                return Err(invalid(py, "vectors: their number changed meanwhile"));
+                return Err(invalid(
+                    py,
+                    "vectors: their number changed during the import",
+                ));
             }
             return Ok((part.to_vec(py)?, dim));
         }
@@ -129,7 +132,10 @@ impl Rows {
             return Err(invalid(py, &message));
         }
         if part.len() != last - first {
-            return Err(invalid(py, "vectors: their number changed meanwhile"));
+            return Err(invalid(
+                py,
+                "vectors: their number changed during the import",
+            ));
         }
         Ok((part.concat(), dim))
     }
@@ -142,12 +148,18 @@ impl Chunks {
         let ways = ways.into_iter().filter(|is_given| *is_given).count();
         let Some(documents) = names.documents.filter(|documents| !documents.is_none()) else {
             if ways > 0 {
-                return Err(invalid(py, "documents: chunks, spans and lines need them"));
+                return Err(invalid(
+                    py,
+                    "documents: required with chunks, spans or lines",
+                ));
             }
             return Ok(Chunks::InOrder);
         };
         if ways > 1 {
-            return Err(invalid(py, "chunks: give one of chunks, spans and lines"));
+            return Err(invalid(
+                py,
+                "chunks: give only one of chunks, spans and lines",
+            ));
         }
         let documents = words("documents", documents)?;
         Ok(match names {

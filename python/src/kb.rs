@@ -116,7 +116,7 @@ pub(crate) fn search_files(
 
 #[pymethods]
 impl Kb {
-    /// Where the file is; None when it was opened from bytes.
+    /// Path of the file; None if it was opened from bytes.
     #[getter]
     fn path<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         match &self.handle.source {
@@ -137,8 +137,8 @@ impl Kb {
         self.mode
     }
 
-    /// Closes the file. Arrays and hits that were handed out stay; everything else raises ClosedError. Closing twice is
-    /// no error.
+    /// Closes the file. Arrays and hits that were returned stay valid; everything else raises ClosedError. Closing twice is
+    /// allowed.
     fn close(&self) {
         self.handle.close();
     }
@@ -165,7 +165,7 @@ impl Kb {
         Ok(usize::try_from(state.documents).unwrap_or(usize::MAX))
     }
 
-    /// A file without documents is one all the same.
+    /// Always True, also for a file without documents.
     fn __bool__(&self) -> bool {
         true
     }
@@ -192,21 +192,21 @@ impl Kb {
         Document::find(name.py(), &self.handle, &text)
     }
 
-    /// The best passages for a query, ranked by words and meaning (mode "hybrid"), by one of them ("keyword",
-    /// "semantic"), or documents by their titles ("title").
+    /// Returns the best passages for a query. `mode` "hybrid" ranks by words and by meaning, "keyword" by words only,
+    /// "semantic" by meaning only. "title" finds documents by their titles.
     ///
-    /// The query is plain text; operators are "exact words", +word, -word, title:word, path:word and tag:word, unless
-    /// plain=True. Filters (`folder`, `path` globs, `type`, `language`, `class_`, `tag`, `symbol` name globs, `kind` of
-    /// symbol) take a str or several, which are alternatives; `since` takes a datetime, date, timedelta, seconds since
-    /// 1970, or text as "7d". `context` is lines before and after, `max_lines` the most lines of each hit, `max_tokens` a
-    /// budget for all (4 bytes each), `cursor` continues a result.
+    /// The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word, path:word
+    /// and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol` (globs of names) and
+    /// `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime, a date, a timedelta, seconds
+    /// since 1970, or a text such as "7d". `context` is the number of lines before and after each hit, `max_lines` the maximum
+    /// lines of a hit. `max_tokens` limits all hits together (4 bytes per token). `cursor` continues an earlier result.
     ///
-    /// `vector` is one of the model that made a column (`import_vectors`), an array or a list: the search is by it, and
-    /// `query`, which may be left out, ranks the keyword part of mode "hybrid". `vector_column` names the column, else it is
-    /// the default one. With `threads` of 2 or more, vectors are searched beside keywords.
+    /// `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
+    /// the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
+    /// mode "hybrid". With `threads` of 2 or more, vectors and keywords are searched in parallel.
     ///
-    /// Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that is
-    /// not there, CursorError, ModelError, DamagedError, and ReplacedError when commits overtook the search again and again.
+    /// Raises InvalidArgumentError for a blank query or a value out of range, DocumentNotFoundError for a folder that does
+    /// not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
     #[pyo3(
         signature = (query = None, **options),
         text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False, threads=1)"
@@ -236,8 +236,8 @@ impl Kb {
         to_thread.call((slf.getattr("search")?, query), options)
     }
 
-    /// The hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`;
-    /// `threads` is how many queries are answered at the same time.
+    /// Returns the hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`.
+    /// `threads` is the number of queries that run in parallel.
     #[pyo3(
         signature = (queries, **options),
         text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, join=True, explain=False, threads=1)"
@@ -251,7 +251,7 @@ impl Kb {
         let kb = self.handle.kb(py)?;
         if queries.is_instance_of::<pyo3::types::PyString>() {
             return Err(PyTypeError::new_err(
-                "queries takes an iterable of str; one query is for search()",
+                "queries takes an iterable of str; use search() for one query",
             ));
         }
         let requests = words("queries", queries)?.into_iter();
@@ -275,10 +275,10 @@ impl Kb {
             .collect())
     }
 
-    /// The lines of stored text that match a regular expression, sorted by path and line.
+    /// Returns the lines of stored text that match a regular expression, sorted by path and line.
     ///
-    /// The syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences; the time is
-    /// linear in the text. Raises InvalidPatternError with the position of the fault.
+    /// The syntax is that of ripgrep: Perl-like and Unicode-aware, without look-around and backreferences. The time is
+    /// linear in the length of the text. Raises InvalidPatternError with the position of the error.
     #[pyo3(
         signature = (pattern, **options),
         text_signature = "(self, pattern, *, k=100, ignore_case=False, whole_words=False, literal=False, multi_line=False, document=None, folder=None, path=None, type=None, language=None, class_=None, tag=None, since=None, cursor=None)"
@@ -312,10 +312,10 @@ impl Kb {
         Ok(Matches::from(response))
     }
 
-    /// The definitions of programs by name (a glob, in any case), kind and use.
+    /// Returns the symbols of source code, filtered by name (a glob; case is ignored), kind and use.
     ///
-    /// `uses="parse"` finds what uses that name, with the lines; `used_by="main"` what that symbol uses. Both go by
-    /// names, not by types.
+    /// `uses="parse"` finds symbols that use this name, with the lines. `used_by="main"` finds symbols that main uses. Both
+    /// compare names, not types.
     #[pyo3(
         signature = (name = None, **options),
         text_signature = "(self, name=None, *, k=100, kind=None, uses=None, used_by=None, folder=None, path=None, type=None, language=None, tag=None, cursor=None)"
@@ -354,7 +354,7 @@ impl Kb {
                 _ => return Err(unexpected("symbols", &name)),
             };
             if relation.is_some() && request.relation.is_some() {
-                return Err(invalid(py, "uses: it excludes used_by"));
+                return Err(invalid(py, "uses: it cannot be combined with used_by"));
             }
             request.relation = relation.or(request.relation);
         }
@@ -365,8 +365,8 @@ impl Kb {
         Ok(Symbols::from(response))
     }
 
-    /// The documents in a folder and below it, in the order of their paths; without one, all. With recursive=False only
-    /// those in the folder itself.
+    /// Returns the documents in a folder and its subfolders, in the order of their paths; without a folder, all documents.
+    /// With recursive=False, only those in the folder itself.
     #[pyo3(signature = (folder = None, *, recursive = true))]
     fn documents(
         &self,
@@ -383,7 +383,7 @@ impl Kb {
         Ok(DocumentIterator::of(&self.handle, found.items, true))
     }
 
-    /// The vector of a query in the model of the file: float32 `[1, dim]`. Raises ModelError without that model.
+    /// Embeds a query with the model of the file. Returns float32 `[1, dim]`. Raises ModelError if the model is missing.
     fn embed<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
         let kb = self.handle.kb(py)?;
         let (vector, _) = run_short(py, || kb.embed(&text))?;
@@ -391,7 +391,7 @@ impl Kb {
         Array::new(vector, dim).view(py)
     }
 
-    /// The stored vectors of the newest commit, in place: nothing is copied.
+    /// The stored vectors of the newest commit, without a copy.
     #[getter]
     fn vectors(&self, py: Python<'_>) -> PyResult<Vectors> {
         let kb = self.handle.kb(py)?;
@@ -399,21 +399,21 @@ impl Kb {
         Ok(Vectors::new(vectors, &self.handle))
     }
 
-    /// The stored vectors of a column, as `vectors`; rows of chunks without one are zeros and have no name in `ids()`.
+    /// Returns the stored vectors of a column. A row of a chunk without a vector is zero, and None in `ids()`.
     fn vectors_of(&self, py: Python<'_>, column: String) -> PyResult<Vectors> {
         let kb = self.handle.kb(py)?;
         let vectors = run_short(py, || kb.vectors_of(&column))?;
         Ok(Vectors::new(vectors, &self.handle))
     }
 
-    /// The columns of vectors: "built-in" first, then those that were imported.
+    /// Returns the vector columns: "built-in" first, then the imported ones.
     fn vector_columns(&self, py: Python<'_>) -> PyResult<Vec<VectorColumn>> {
         let kb = self.handle.kb(py)?;
         let columns = run_short(py, || kb.vector_columns())?;
         Ok(columns.iter().map(VectorColumn::from).collect())
     }
 
-    /// Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. Cost grows with the
+    /// Facts about the file as a dict: format, documents, chunks, model, roots, types, languages. The cost grows with the
     /// number of documents.
     #[getter]
     fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
@@ -465,7 +465,7 @@ impl Kb {
         Ok(dict)
     }
 
-    /// Bytes of the file by section; they add up to the whole file.
+    /// Returns the bytes of each section of the file. They add up to the size of the file.
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let kb = self.handle.kb(py)?;
         let sizes = run_short(py, || kb.sizes())?;
@@ -476,8 +476,8 @@ impl Kb {
         Ok(dict)
     }
 
-    /// Compares all pages and extents with their checksums; with deep=True every index entry with the text, too.
-    /// Damage is no exception: the report is false and has its problems.
+    /// Checks the checksums of all pages and extents. With deep=True, also compares every index entry with the text.
+    /// Damage does not raise: the report is false then, and lists the problems.
     #[pyo3(signature = (*, deep = false, progress = None))]
     fn verify(
         &self,

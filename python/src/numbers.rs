@@ -27,7 +27,7 @@ pub(crate) fn one_vector(vector: &Bound<'_, PyAny>) -> PyResult<Vec<f32>> {
     match buffer.shape() {
         [_] | [1, _] => buffer.to_vec(py),
         shape => {
-            let message = format!("vector: one vector is taken, not an array of shape {shape:?}");
+            let message = format!("vector: expected one vector, not an array of shape {shape:?}");
             Err(invalid(py, &message))
         }
     }

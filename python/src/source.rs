@@ -1,4 +1,4 @@
-//! What `add` is given: a text, bytes, or a file.
+//! The argument of `add`: a text, bytes, or a file.
 
 use std::time::UNIX_EPOCH;
 
@@ -130,7 +130,7 @@ fn read_file(file: &std::path::Path) -> Result<(Vec<u8>, Option<i64>), Error> {
     if !metadata.is_file() {
         return Err(Error::InvalidArgument {
             argument: "source",
-            reason: format!("{} is no file but a pipe or a device", file.display()),
+            reason: format!("{} is not a regular file", file.display()),
         });
     }
     let mut content = Vec::new();
@@ -159,7 +159,7 @@ pub(crate) fn check_secrets(name: &str, document: &Document) -> Result<(), Error
     match secret_by_name(name).or_else(|| secret_in(document)) {
         Some(secret) => Err(Error::InvalidArgument {
             argument: "source",
-            reason: format!("{name:?} {secret}; include_secrets=True adds it all the same"),
+            reason: format!("{name:?} {secret}; include_secrets=True adds it anyway"),
         }),
         None => Ok(()),
     }

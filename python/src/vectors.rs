@@ -109,7 +109,7 @@ impl Vectors {
         self.vectors.codec.name()
     }
 
-    /// Rows of all blocks, those of deleted chunks included.
+    /// Rows of all blocks, including those of deleted chunks.
     #[getter]
     fn row_count(&self) -> u64 {
         self.vectors.rows()
@@ -122,14 +122,15 @@ impl Vectors {
         blocks.map(|block| block.bytes.as_slice().len()).sum()
     }
 
-    /// Whether the bytes are still those of the commit. False once a writer may have used their place for something
-    /// else: take `kb.vectors` again. A file that nobody writes stays as it is.
+    /// Whether the bytes are still those of the commit. False once a writer may have reused their place; then read
+    /// `kb.vectors` again. Without a writer it stays True.
     fn is_current(&self) -> bool {
         self.vectors.is_current()
     }
 
-    /// The chunk of each row, in the order of the blocks: path of the document and number of the chunk in it. None for
-    /// a row whose chunk is deleted, or has no vector in an imported column. Raises CursorError when the file has another commit now.
+    /// Returns the chunk of each row, in the order of the blocks: path of the document, and number of the chunk in it. None
+    /// for a row whose chunk is deleted, or has no vector in an imported column. Raises CursorError if the file has a newer
+    /// commit.
     fn ids(&self, py: Python<'_>) -> PyResult<Vec<Option<(String, u32)>>> {
         let rows = self.read_rows(py)?.into_iter();
         let ids = rows.map(|row| {
@@ -139,7 +140,7 @@ impl Vectors {
         Ok(ids.collect())
     }
 
-    /// All vectors as numbers, float32 `[rows, dim]`, each about of unit length: a copy.
+    /// Returns a copy of all vectors as float32 `[rows, dim]`, each of about unit length.
     fn to_float32<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let numbers = py.detach(|| self.vectors.to_f32());
         Array::new(numbers, self.vectors.dim as usize).view(py)

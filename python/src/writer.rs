@@ -93,13 +93,13 @@ pub(crate) fn open_writer(
     };
     if mode == "x" && path.symlink_metadata().is_ok() {
         let message = format!("{} exists", path.display());
-        let hint = "mode \"a\" changes it, \"w\" makes it anew";
+        let hint = "use mode \"a\" to change it, or \"w\" to replace it";
         return Err(of_code(py, "OUTPUT_EXISTS", &message, Some(hint)));
     }
     let writer = py.detach(|| open(&path).map(|writer| writer.extraction(extraction)));
     let writer = writer.map_err(|error| match error {
         Error::NotAKb { .. } => {
-            let hint = "it is not replaced: remove it, or give another path";
+            let hint = "remove it first, or choose another path";
             of_code(py, error.code(), &error.to_string(), Some(hint))
         }
         error => raised(py, &error),
@@ -206,8 +206,8 @@ fn warn_of_loss(py: Python<'_>, report: &kb_engine::ImportReport) -> PyResult<()
         return Ok(());
     };
     let message = format!(
-        "the stored numbers find {:.0} % of the ten nearest vectors: a few dimensions are much larger than the others. \
-         Multiply all vectors and queries by one orthogonal matrix first, or leave codec=\"i4\" out",
+        "searches find only {:.0} % of the 10 nearest vectors: a few dimensions are much larger than the others. \
+         Multiply all vectors and queries by one orthogonal matrix first, or do not use codec=\"i4\"",
         recall * 100.0
     );
     let message = CString::new(message)?;
@@ -216,20 +216,22 @@ fn warn_of_loss(py: Python<'_>, report: &kb_engine::ImportReport) -> PyResult<()
 
 #[pymethods]
 impl Writer {
-    /// How many documents the next commit changes.
+    /// Number of documents that the next commit changes.
     #[getter]
     fn pending(&self, py: Python<'_>) -> PyResult<usize> {
         let guard = self.lock(py)?;
         Ok(guard.as_ref().map_or(0, KbWriter::pending))
     }
 
-    /// Adds one document with the next commit, and returns its path. A str is its text, bytes are those of a file, and
-    /// a pathlib.Path is a file to read: an office document, a PDF, a program, a text.
+    /// Adds one document with the next commit, and returns its path. A str is the text itself, bytes are the content of a
+    /// file, and a pathlib.Path is a file to read: an office document, a PDF file, source code, a text.
     ///
-    /// The title of a text is its first heading, else its name; it is searched and embedded with the text, so give
-    /// `title=""` to a text whose name says nothing. The extension of `path` says how it is read. Without a path a file has its own name, and a text one of its title
-    /// or its hash. A path that is taken is an error (ExistsError) without replace=True. Files and texts with keys or
-    /// credentials are refused without include_secrets=True. Raises ExtractionError for a file that cannot be read.
+    /// The extension of `path` decides how the content is read. Without a path, a file gets its own name, and a text a name
+    /// from its title or its hash. The default title of a text is its first heading, else its name. The title is searched
+    /// and embedded with the text; pass `title=""` if the name is meaningless.
+    ///
+    /// Raises ExistsError if the path exists and replace is False. Raises InvalidArgumentError for content with keys or
+    /// credentials, unless include_secrets=True. Raises ExtractionError for a file that cannot be read.
     #[pyo3(signature = (source, *, path = None, title = None, tags = None, replace = false, include_secrets = false))]
     #[pyo3(
         text_signature = "(self, source, *, path=None, title=None, tags=(), replace=False, include_secrets=False)"
@@ -281,21 +283,22 @@ impl Writer {
         Ok(path)
     }
 
-    /// Reads folders and files into the file: what changed since the last run, and nothing else. A commit of its own,
-    /// which also has what waited; readers see it when it is whole. Ctrl-C leaves the file as it was.
+    /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
+    /// changes, and readers see all of it at once. Ctrl-C leaves the file unchanged.
     ///
-    /// `progress` is True for a bar of tqdm, or called with a `Progress`. `threads=0` uses all cores. Files of more than
-    /// `max_file_bytes` are skipped. `rebuild` reads every file anew and loses imported vectors (`lost_columns` of the report).
-    /// `force_hash` compares contents where size and time are the same. `prune` removes the documents of folders that are gone.
-    /// `root` says which root of the file the folder is. `vectors` is how a new file or a rebuild stores vectors: "i8", or "i4"
-    /// for half the size.
+    /// `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores. Files
+    /// larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors (`lost_columns` of
+    /// the report). `force_hash` compares contents even if size and time are unchanged. `prune` removes the documents of
+    /// folders that have no files left. `root` names the root of the file that the folder is. `vectors` sets how a new file or
+    /// a rebuild stores vectors: "i8", or "i4" for half the size.
     ///
-    /// The file remembers each of the following. None keeps what it has; False, an empty list or 0 take it back. `include` and
-    /// `exclude` are patterns as in .gitignore, relative to each folder: files are read that match `include`, or that lie in a
-    /// folder that does, and that `exclude` does not match. `hidden=True` also reads hidden files that git does not track.
-    /// `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or credentials.
-    /// `trigrams=False` stores nothing that makes `search_regex` fast, and takes effect on what is written from then on.
-    /// `min_recall`, 0.5 to 1, is the share of the ten nearest chunks that searches by meaning find.
+    /// The file stores each of the following choices. None keeps the stored choice; False, an empty list or 0 reverts it.
+    /// `include` and `exclude` are patterns as in .gitignore, relative to each folder. Only files that match `include`, or are
+    /// in a folder that matches, are read; files that match `exclude` are skipped. `hidden=True` also reads hidden files that
+    /// git does not track. `follow=True` follows symbolic links. `include_secrets=True` also reads files that may hold keys or
+    /// credentials. `trigrams=False` writes no trigram index, which makes `search_regex` fast; it applies to documents that are
+    /// written from then on. `min_recall`, 0.5 to 1, is the required share of the 10 nearest chunks that a search by meaning
+    /// finds.
     #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None, hidden = None, follow = None, include = None, exclude = None))]
     #[expect(
         clippy::too_many_arguments,
@@ -355,7 +358,7 @@ impl Writer {
         self.change(py, &Listener::none(), |writer, _| writer.remove(&name))
     }
 
-    /// Gives tags to a document and takes others with the next commit; returns those that it has then.
+    /// Adds and removes tags of a document with the next commit. Returns its tags after that.
     #[pyo3(signature = (name, add = None, remove = None))]
     #[pyo3(text_signature = "(self, name, add=(), remove=())")]
     fn tag(
@@ -374,18 +377,19 @@ impl Writer {
         })
     }
 
-    /// Imports vectors of any model into the column `name`, a new one or one that gets more: an array `[rows, dim]` of
-    /// numpy or another library, read in place where it is float32, or a list of lists. Commits what waits, then all
-    /// vectors at once; when a row is wrong, none.
+    /// Imports vectors of any model into a new or existing column `name`. `vectors` is an array `[rows, dim]` of numpy or
+    /// another library, or a list of lists; float32 is read without a copy. Pending changes are committed first. Then all
+    /// vectors are committed at once, or none if a row is wrong.
     ///
-    /// Rows are the chunks of the file in order, one for each: documents by path, then chunks. `documents` names the document of each
-    /// row, with `chunks` (numbers), `spans` (bytes) or `lines`; a document of one chunk needs none of them, and not every
-    /// chunk needs a vector then. A document that is changed loses its vectors. The first import of a column decides its
-    /// scale; `cut_numbers` of the report counts numbers beyond it, and `recall` says what quantising leaves: a low one
-    /// is a UserWarning.
+    /// By default there is one row for each chunk of the file, ordered by document path and then by chunk. With `documents`,
+    /// each row names its document, and its chunk by `chunks` (numbers), `spans` (bytes) or `lines`. A document of one chunk
+    /// needs none of the three. Rows may then be fewer than chunks. A document that changes loses its imported vectors.
     ///
-    /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes it the column that searches with a
-    /// vector ask when they name none. A chunk that has a vector in the column is an error without replace=True.
+    /// The first import of a column sets its scale. `cut_numbers` of the report counts numbers beyond the scale. `recall` of
+    /// the report shows the loss by quantisation; a low recall also gives a UserWarning.
+    ///
+    /// `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes this the default column of searches by
+    /// vector. A chunk that already has a vector in the column is an error, unless replace=True.
     #[pyo3(signature = (name, vectors, documents = None, chunks = None, **options))]
     #[pyo3(
         text_signature = "(self, name, vectors, documents=None, chunks=None, *, spans=None, lines=None, model='', metric='cosine', codec='i8', default=False, replace=False, progress=None)"
@@ -440,22 +444,21 @@ impl Writer {
         }
     }
 
-    /// Removes a column of imported vectors, with a commit that also has what waited; returns how many chunks had one.
+    /// Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors.
     fn remove_vectors(&self, py: Python<'_>, name: String) -> PyResult<u64> {
         self.change(py, &Listener::none(), |writer, _| {
             writer.remove_vectors(&name)
         })
     }
 
-    /// Makes a column the one that searches with a vector ask when they name none; "built-in" is a column too. A commit
-    /// that also has what waited.
+    /// Makes a column the default of searches by vector; "built-in" is a column too. Also commits pending changes.
     fn set_default_vectors(&self, py: Python<'_>, name: String) -> PyResult<()> {
         self.change(py, &Listener::none(), |writer, _| {
             writer.set_default_vectors(&name)
         })
     }
 
-    /// Makes what was changed durable and visible to readers, as one step.
+    /// Makes all pending changes durable and visible to readers in one step.
     #[pyo3(signature = (*, progress = None))]
     fn commit(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         self.change(py, &Listener::of(progress)?, |writer, hook| {
@@ -463,7 +466,7 @@ impl Writer {
         })
     }
 
-    /// Forgets what was changed since the last commit, and lets other writers have the file.
+    /// Discards all changes since the last commit, and releases the file to other writers.
     fn rollback(&self, py: Python<'_>) -> PyResult<()> {
         if !self.is_open(py)? {
             return Err(closed(py));
@@ -471,7 +474,7 @@ impl Writer {
         self.roll_back(py)
     }
 
-    /// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship.
+    /// Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place.
     #[pyo3(signature = (output = None, *, replace = false, vectors = None, progress = None))]
     fn seal(
         &self,

@@ -109,7 +109,7 @@ def test_what_is_wrong_is_named_and_nothing_imported(path: Path) -> None:
             ({"vectors": numpy.ones(5, "float32")}, "axes"),
             ({"vectors": rows(), "documents": NAMES[:4]}, "4 given, and 5 vectors"),
             ({"vectors": rows(), "documents": NAMES, "chunks": [0]}, "1 given, and 5 vectors"),
-            ({"vectors": rows(), "chunks": [0] * 5}, "need them"),
+            ({"vectors": rows(), "chunks": [0] * 5}, "required with"),
             ({"vectors": rows(), "documents": NAMES, "chunks": [9] * 5}, "row 0"),
             ({"vectors": rows(), "metric": "psychic"}, "cosine, dot, l2"),
             ({"vectors": rows(), "codec": "f32"}, "i8, i4"),
@@ -209,7 +209,7 @@ def test_an_import_warns_of_what_quantising_loses(tmp_path: Path) -> None:
             writer.add(f"row {number}", path=f"{number:03}.txt")
         report = writer.import_vectors("even", even, metric="dot")
         assert report.recall is not None and report.recall > 0.95
-        with pytest.warns(UserWarning, match=r"the stored numbers find \d+ % of the ten nearest") as warned:
+        with pytest.warns(UserWarning, match=r"searches find only \d+ % of the 10 nearest") as warned:
             report = writer.import_vectors("large", one_large, metric="dot", codec="i4")
         assert report.recall is not None and report.recall < 0.9
         assert f"recall={report.recall:.3f}" in repr(report)

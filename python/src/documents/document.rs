@@ -1,4 +1,4 @@
-//! [`Document`]: one document of a file; facts are read when it is made, texts when they are asked for.
+//! [`Document`]: one document of a file. Its facts are read at once, its texts on demand.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -63,7 +63,7 @@ impl Document {
         &self.info.path
     }
 
-    /// A name that stays when the document is renamed.
+    /// A short name that stays the same if the document is renamed.
     #[getter]
     fn handle(&self) -> &str {
         &self.info.handle
@@ -99,7 +99,7 @@ impl Document {
         self.info.tags.clone()
     }
 
-    /// What the document states about itself: author, date.
+    /// Metadata that the document states, such as author and date.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
@@ -146,7 +146,7 @@ impl Document {
         bytes.map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Changes when the content does.
+    /// Changes whenever the content changes.
     #[getter]
     fn revision(&self) -> &str {
         &self.info.revision
@@ -158,7 +158,7 @@ impl Document {
         self.ask(py, |kb, path| Ok(kb.text(path, None)?.text))
     }
 
-    /// Lines `first` to `last` of the text, both included, from 1; without `last` to the end.
+    /// Returns lines `first` to `last` of the text, both included, from 1; without `last`, to the end.
     #[pyo3(signature = (first, last = None))]
     fn lines(&self, py: Python<'_>, first: u32, last: Option<u32>) -> PyResult<String> {
         let lines = Lines {
@@ -204,7 +204,7 @@ impl Document {
         Ok(found.slides.items.into_iter().map(Slide::from).collect())
     }
 
-    /// Sheets, whose rows are read when they are asked for; empty for a document without sheets.
+    /// Sheets, whose rows are read on demand; empty for a document without sheets.
     #[getter]
     fn sheets(&self, py: Python<'_>) -> PyResult<Vec<Sheet>> {
         if self.info.part_kind != Some(PartKind::Sheet) {
@@ -224,7 +224,7 @@ impl Document {
         Ok(sheets.collect())
     }
 
-    /// What a program defines, in order; empty for other documents.
+    /// Symbols of source code, in order; empty for other documents.
     #[getter]
     fn symbols(&self, py: Python<'_>) -> PyResult<Vec<Symbol>> {
         let path = self.info.path.clone();
@@ -253,7 +253,7 @@ impl Document {
         }
     }
 
-    /// The chunks that searches find, in order: together they are the text.
+    /// The chunks, which are the unit of search, in order. Together they are the text.
     #[getter]
     fn chunks(&self, py: Python<'_>) -> PyResult<Vec<Chunk>> {
         let found = self.ask(py, |kb, path| {

@@ -1,4 +1,4 @@
-//! Documents of a file, and what they are made of.
+//! Documents of a file, and their parts.
 
 pub(crate) mod document;
 mod page_text;

@@ -8,14 +8,14 @@ use pyo3::prelude::*;
 pub(crate) struct Page {
     /// Its number, from 1.
     number: u32,
-    /// The number that is printed on it, where that is another one; else empty.
+    /// The page number printed on the page, if it differs; else empty.
     label: String,
     /// Its text.
     text: String,
     /// First and last line, from 1.
     lines: (u32, u32),
-    /// How it is known where it begins: "physical", "rendered", "explicit", "estimated"; None for pages that this
-    /// library makes of a document without any.
+    /// Where the page break comes from: "physical", "rendered", "explicit" or "estimated". None if the document has no pages
+    /// and was divided by this library.
     source: Option<&'static str>,
 }
 

@@ -111,13 +111,13 @@ impl Sheet {
         self.sheet.columns
     }
 
-    /// Number of the row that names the columns, from 1; None without one.
+    /// Number of the header row, from 1; None without one.
     #[getter]
     fn header_row(&self) -> Option<u32> {
         self.sheet.header_row
     }
 
-    /// Whether the program that wrote it hides it.
+    /// Whether the sheet is hidden.
     #[getter]
     fn is_hidden(&self) -> bool {
         self.sheet.is_hidden

@@ -3,13 +3,13 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A column of vectors: at most one for each chunk, all by one model.
+/// A vector column: at most one vector for each chunk, all by one model.
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct VectorColumn {
-    /// Its name; "built-in" for the vectors that kb makes itself.
+    /// Name of the column; "built-in" for the vectors of kb's own model.
     name: String,
-    /// The model that made them, as the importer said; may be empty.
+    /// Name of the model, as given at import; may be empty.
     model: String,
     /// Dimensions.
     dim: u32,
@@ -19,9 +19,9 @@ pub(crate) struct VectorColumn {
     codec: &'static str,
     /// Chunks with a vector.
     rows: u64,
-    /// Whether a search with a vector that names no column searches this one.
+    /// Whether a search by vector uses this column by default.
     is_default: bool,
-    /// Share of the ten nearest vectors that searches find, where it was measured.
+    /// Measured share of the 10 nearest vectors that searches find; None if not measured.
     recall: Option<f32>,
 }
 
@@ -82,11 +82,11 @@ pub(crate) struct ImportReport {
     chunks: u64,
     /// Dimensions of the column.
     dim: u32,
-    /// How many of the vectors took the place of another one.
+    /// Number of vectors that replaced another one.
     replaced: u64,
-    /// Numbers beyond the scale of the column, which are stored as its ends.
+    /// Number of values beyond the scale of the column, which were clamped.
     cut_numbers: u64,
-    /// Share of the ten nearest vectors, by the imported numbers, that the stored ones find; None for fewer than 200.
+    /// Share of the 10 nearest vectors that searches by the quantised vectors find; None for fewer than 200 vectors.
     recall: Option<f32>,
 }
 

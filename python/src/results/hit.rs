@@ -20,7 +20,7 @@ pub(crate) struct Hit {
     /// Path of the document in the .kb.
     #[pyo3(get)]
     pub(crate) document: String,
-    /// Handle of the document: it stays when the document is renamed.
+    /// Handle of the document, which stays the same if the document is renamed.
     #[pyo3(get)]
     pub(crate) handle: String,
     /// Title of the document.
@@ -29,22 +29,22 @@ pub(crate) struct Hit {
     /// The text of the passage.
     #[pyo3(get)]
     pub(crate) text: String,
-    /// The lines before it that `context` asked for.
+    /// The lines before the passage, if `context` asks for them.
     #[pyo3(get)]
     pub(crate) before: String,
-    /// The lines after it that `context` asked for.
+    /// The lines after the passage, if `context` asks for them.
     #[pyo3(get)]
     pub(crate) after: String,
-    /// 0 to 1, comparable between requests and files: at .5 a right answer and a chance match are equally likely.
+    /// 0 to 1, comparable between requests and files. At 0.5, a right answer and a chance match are equally likely.
     #[pyo3(get)]
     pub(crate) score: f32,
-    /// What hits are ranked by.
+    /// The score that ranks the hits.
     #[pyo3(get)]
     pub(crate) fused_score: f32,
-    /// Score of the words, 0 to 1; None where the mode has none.
+    /// Keyword score, 0 to 1; None if the mode has none.
     #[pyo3(get)]
     pub(crate) keyword_score: Option<f32>,
-    /// Score of the meaning, 0 to 1; None where the mode has none.
+    /// Vector score, 0 to 1; None if the mode has none.
     #[pyo3(get)]
     pub(crate) vector_score: Option<f32>,
     /// Titles of the sections around it, outermost first.
@@ -62,7 +62,7 @@ pub(crate) struct Hit {
     /// Page that it lies in, from 1; None in a document without pages.
     #[pyo3(get)]
     pub(crate) page: Option<u32>,
-    /// Name of the sheet that it lies in; empty for a table without name, None for no table.
+    /// Name of the sheet with the passage; empty for a table without a name, None if the document has no sheets.
     #[pyo3(get)]
     pub(crate) sheet: Option<String>,
     /// First and last row of that sheet, from 1.
@@ -106,14 +106,14 @@ pub(crate) struct Hit {
     /// Number of chunks in the passage.
     #[pyo3(get)]
     pub(crate) chunks: u32,
-    /// Number of candidate chunks that it stands for.
+    /// Number of candidate chunks that this hit represents.
     #[pyo3(get)]
     pub(crate) matches: u32,
-    /// What is added to the fused score, by name; empty without explain=True.
+    /// Bonuses added to the fused score, by name; empty without explain=True.
     pub(crate) bonuses: Vec<(String, f32)>,
     /// The keyword score by term; empty without explain=True.
     pub(crate) terms: Vec<(String, f32)>,
-    /// Position of its file among those that were searched.
+    /// Position of its file among the searched files.
     #[pyo3(get)]
     pub(crate) file: usize,
 }
@@ -196,13 +196,13 @@ impl Hit {
         datetime(py, self.modified_ms)
     }
 
-    /// What the document states about itself: author, date.
+    /// Metadata that the document states, such as author and date.
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &self.metadata)
     }
 
-    /// What is added to the fused score, by name; empty without explain=True.
+    /// Bonuses added to the fused score, by name; empty without explain=True.
     #[getter]
     fn bonuses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &self.bonuses)
@@ -230,7 +230,7 @@ impl Hit {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// A name of document and lines that `kb[...]`, the command line and the MCP server take: "docs/guide.md:10-20".
+    /// Document and lines as one name, for `kb[...]`, the command line and the MCP server: "docs/guide.md:10-20".
     #[getter]
     pub(crate) fn address(&self) -> String {
         match self.lines {

@@ -23,19 +23,19 @@ pub(crate) struct Hits {
     /// The query that was asked.
     #[pyo3(get)]
     query: String,
-    /// "relevant", or "nothing relevant": the hits are only the least bad.
+    /// "relevant", or "nothing relevant": then the hits are only the nearest passages.
     #[pyo3(get)]
     relevance: String,
-    /// The mode that answered: "keyword" for a hybrid search without the model of the file.
+    /// The mode that was used: "keyword" for a hybrid search if the model of the file is missing.
     #[pyo3(get)]
     mode: String,
-    /// How many chunks passed the filters.
+    /// Number of chunks that passed the filters.
     #[pyo3(get)]
     searched_chunks: u64,
     /// What the caller should know, one sentence each.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// Continues this result: `kb.search(query, cursor=hits.cursor)`; None when it is complete.
+    /// Continues this result: `kb.search(query, cursor=hits.cursor)`; None if it is complete.
     #[pyo3(get)]
     cursor: Option<String>,
     explanation: Option<Vec<(String, f64)>>,
@@ -127,7 +127,7 @@ impl Hits {
         Ok(Some(dict))
     }
 
-    /// How long the engine took, without what Python adds.
+    /// Time in the engine, without the overhead of Python.
     #[getter]
     fn elapsed(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         timedelta(py, self.elapsed)

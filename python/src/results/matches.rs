@@ -68,7 +68,7 @@ impl Match {
 #[derive(Debug)]
 pub(crate) struct Matches {
     matches: Vec<Match>,
-    /// Whether all text that could match was searched: no limit ended it.
+    /// Whether all text was searched; False if a limit ended the search.
     #[pyo3(get)]
     is_complete: bool,
     /// What the caller should know, one sentence each.

@@ -1,4 +1,4 @@
-//! What long calls did.
+//! Reports of long calls.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,25 +38,25 @@ impl IndexReport {
         self.0.added.clone()
     }
 
-    /// Paths of documents whose content is another.
+    /// Paths of documents whose content changed.
     #[getter]
     fn updated(&self) -> Vec<String> {
         self.0.updated.clone()
     }
 
-    /// Paths of documents that are gone.
+    /// Paths of removed documents.
     #[getter]
     fn removed(&self) -> Vec<String> {
         self.0.removed.clone()
     }
 
-    /// Documents that are as they were.
+    /// Number of unchanged documents.
     #[getter]
     fn unchanged(&self) -> u64 {
         self.0.unchanged
     }
 
-    /// Files that were left out, with the reason.
+    /// Files that were skipped, with the reason.
     #[getter]
     fn skipped(&self) -> Vec<(String, String)> {
         let skipped = self.0.skipped.iter();
@@ -65,7 +65,7 @@ impl IndexReport {
             .collect()
     }
 
-    /// Programs that were cut by lines instead of parsed, with the reason.
+    /// Source files that were split by lines instead of syntax, with the reason.
     #[getter]
     fn unparsed(&self) -> Vec<(String, String)> {
         let unparsed = self.0.unparsed.iter();
@@ -74,13 +74,13 @@ impl IndexReport {
             .collect()
     }
 
-    /// Columns of vectors of other models that a rebuild left behind.
+    /// Columns of imported vectors that a rebuild removed.
     #[getter]
     fn lost_columns(&self) -> Vec<String> {
         self.0.lost_columns.clone()
     }
 
-    /// The recall that searches have where `min_recall` cannot be had; None where it can, or nobody asked.
+    /// The recall of searches if it is below `min_recall`; None if it is not, or if `min_recall` is not set.
     #[getter]
     fn missed_recall(&self) -> Option<f32> {
         self.0.missed_recall.map(|missed| missed.reached)

@@ -1,4 +1,4 @@
-//! Definitions in programs.
+//! Symbols of source code.
 
 use kb_engine::{FoundSymbol, HitSymbol, SymbolKind, SymbolsResponse};
 use pyo3::prelude::*;
@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use crate::results::sequence::{indexed, iterator};
 use crate::results::table::{shown, table};
 
-/// A definition in a program.
+/// A symbol: a definition in source code.
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Symbol {
@@ -16,17 +16,17 @@ pub(crate) struct Symbol {
     kind: String,
     /// Its name.
     pub(crate) name: String,
-    /// Labels of the symbols that hold it and its own: "impl Foo > fn bar".
+    /// Labels of the enclosing symbols and of this one: "impl Foo > fn bar".
     hierarchy: String,
-    /// What stands before its body, on one line.
+    /// The text before its body, on one line.
     signature: String,
     /// Programming language.
     language: String,
     /// First and last line of the definition, from 1.
     lines: (u32, u32),
-    /// Lines within it that name what `uses` asked for.
+    /// Lines inside the symbol that use the name given as `uses`.
     uses: Vec<u32>,
-    /// Those among them that call it.
+    /// Those of the lines in `uses` that call it.
     calls: Vec<u32>,
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn restore_symbol(state: State) -> Symbol {
 #[derive(Debug)]
 pub(crate) struct Symbols {
     symbols: Vec<Symbol>,
-    /// How many there are, those of later pages included.
+    /// Total number of symbols, including those of later pages.
     #[pyo3(get)]
     total: u64,
     /// What the caller should know, one sentence each.

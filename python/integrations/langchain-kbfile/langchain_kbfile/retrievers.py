@@ -41,7 +41,7 @@ _OPTIONS = (
 
 
 def document_of(hit: kbfile.Hit) -> Document:
-    """The passage with where it is; what a document does not have, as a page, is left out of the metadata."""
+    """The passage with its location. The metadata omits what a document does not have, such as a page."""
     metadata: dict[str, Any] = {
         "source": hit.document,
         "address": hit.address,
@@ -110,14 +110,14 @@ class KbRetriever(BaseRetriever):
     symbol: str | list[str] | None = None
     kind: str | list[str] | None = None
     min_score: float = 0.0
-    """Leave out passages with a lower score: .3 keeps what is relevant."""
+    """Omit passages with a lower score; 0.3 keeps the relevant ones."""
     context: int | tuple[int, int] = 0
     """Lines before and after each passage, added to the content."""
     smart_context: bool = False
     max_lines: int | None = None
     max_tokens: int | None = None
     plain: bool = False
-    """Read the query as plain text: no quotes, +, - and fields."""
+    """Treat quotes, +, - and fields in the query as plain text."""
     join: bool = True
 
     _opened: kbfile.Kb | None = PrivateAttr(default=None)

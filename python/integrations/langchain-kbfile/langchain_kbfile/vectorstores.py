@@ -59,7 +59,7 @@ class KbVectorStore(VectorStore):
         lock_timeout: float = 10.0,
         include_secrets: bool = False,
     ) -> None:
-        """Open the file at `path`, or make it. `include_secrets` also stores texts with keys and credentials."""
+        """Open the file at `path`, or create it. `include_secrets` also stores texts with keys and credentials."""
         self.path = Path(path)
         self.folder = folder.strip("/")
         self.mode = mode
@@ -71,7 +71,7 @@ class KbVectorStore(VectorStore):
 
     @property
     def embeddings(self) -> Embeddings:
-        """The model of the engine. It is not to be replaced: vectors of another one would not compare."""
+        """The model of the engine. It cannot be replaced, because vectors of another model are not comparable."""
         return KbEmbeddings()
 
     @classmethod
@@ -87,7 +87,7 @@ class KbVectorStore(VectorStore):
     ) -> KbVectorStore:
         """A store with these texts in the file at `path`; other arguments are those of the constructor.
 
-        `embedding` is None or KbEmbeddings(); another model raises ValueError, for its vectors would not be used.
+        `embedding` is None or KbEmbeddings(). Another model raises ValueError, because its vectors would not be used.
         """
         if embedding is not None and not isinstance(embedding, KbEmbeddings):
             raise ValueError(
@@ -149,7 +149,7 @@ class KbVectorStore(VectorStore):
         return names
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
-        """Remove texts by id as one commit; without ids all of this store. An id that is not there is no error."""
+        """Remove texts by id as one commit; without ids, all texts of this store. Unknown ids are ignored."""
         if ids is None:
             paths = [path for folder in self._folders() for path in self._paths(folder)]
         else:
@@ -166,14 +166,14 @@ class KbVectorStore(VectorStore):
         return True
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
-        """The documents of these ids, in this order; ids that are not there are left out."""
+        """The documents of these ids, in this order; unknown ids are omitted."""
         documents = (self._document(self._path(name)) for name in ids)
         return [document for document in documents if document is not None]
 
     def similarity_search(
         self, query: str, k: int = 4, filter: Filter | None = None, **kwargs: Any
     ) -> list[Document]:
-        """The `k` best documents for a query. Further arguments are those of `Kb.search`, as `since` and `mode`."""
+        """The `k` best documents for a query. Other arguments are those of `Kb.search`, such as `since` and `mode`."""
         return [document for document, _ in self.similarity_search_with_score(query, k, filter, **kwargs)]
 
     def similarity_search_with_score(
@@ -185,7 +185,7 @@ class KbVectorStore(VectorStore):
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, filter: Filter | None = None, **kwargs: Any
     ) -> list[Document]:
-        """The `k` documents with the nearest vectors. The vector must be of the model of the file: `embeddings`."""
+        """The `k` documents with the nearest vectors. The vector must come from the model of the file, `embeddings`."""
         ranking = ((path, score) for path, score, _ in self._nearest(np.asarray(embedding, np.float32)))
         return [document for document, _ in self._take(ranking, k, filter)]
 
@@ -198,7 +198,7 @@ class KbVectorStore(VectorStore):
         filter: Filter | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        """Of the `fetch_k` documents with the nearest vectors the `k` that are near and differ from each other."""
+        """Of the `fetch_k` documents with the nearest vectors, the `k` that are near but differ from each other."""
         return self.max_marginal_relevance_search_by_vector(
             self.embeddings.embed_query(query), k, fetch_k, lambda_mult, filter, **kwargs
         )
@@ -307,7 +307,7 @@ class KbVectorStore(VectorStore):
                     yield path, 0.0
 
     def _nearest(self, query: np.ndarray) -> list[tuple[str, float, np.ndarray]]:
-        """All documents with a vector by the cosine of their best chunk, that chunk's vector beside it."""
+        """All documents with a vector, by the cosine of their best chunk, each with the vector of this chunk."""
         vectors, ids = self._rows()
         if query.shape != (vectors.shape[1],):
             raise ValueError(

@@ -115,7 +115,7 @@ class KbRetriever(BaseRetriever):
 
 
 def _metadata(hit: kbfile.Hit) -> dict[str, Any]:
-    """Where the passage is and facts about its document; what it does not have, as a page, is left out."""
+    """The location of the passage and facts about its document; what the document does not have is omitted."""
     metadata: dict[str, Any] = {
         "source": hit.document,
         "address": hit.address,
