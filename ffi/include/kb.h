@@ -18,45 +18,46 @@
  *     kb_hits_free(&hits);
  *     kb_close(&file, NULL);
  *
- * CONVENTIONS, which hold for every function
+ * CONVENTIONS of every function
  *
  * Names      A function begins with kb_. One that belongs to a type begins with its name:
  *            kb_hits_len. A parameter that is const is not changed.
- * Errors     A function that can fail returns a kb_status, 0 (KB_OK) or below. Its last parameter
- *            `err` is NULL, or points to where an error object goes: NULL where the call
- *            succeeded. The object has the status, a message and a hint. Nothing is kept for the
- *            thread or the process. What a function can fail with stands at its declaration;
- *            beside that, every one can return KB_INVALID_ARGUMENT and KB_PANIC.
- * Outputs    Outputs stand last, before `err`. A handle that a call gives is NULL where it fails.
- *            A NULL output is KB_INVALID_ARGUMENT.
- * Ownership  Who is given a handle owns it, and gives it back by the function that its type names
- *            (kb_close, kb_hits_free). That function takes the address of the pointer and sets it
- *            to NULL; given NULL it does nothing. So closing twice by one variable is harmless;
- *            closing two copies of a pointer is not. Results own what they hold: they outlive the
- *            file that they came from. Arguments are read during the call only and never kept.
- * Texts      A text is a kb_str: bytes of UTF-8 and their number, not ended by NUL. As an
- *            argument a NULL pointer with length 0 means that there is none. Texts of results live
- *            as long as the result. On Unix a path is any bytes without NUL, elsewhere UTF-8.
- * Structs    Options and views begin with `struct_size`. Begin with their INIT macro: all other
- *            fields are 0, which is the default of every option. NULL for options: the defaults.
- *            So a program and a library of different versions agree on what both know; an option
- *            that the library does not know is KB_INVALID_ARGUMENT, a view's field that it does
- *            not know is 0. Fields of structs that hold a number of an enum are int32_t or
- *            uint32_t: a number that is none of it is KB_INVALID_ARGUMENT.
+ * Errors     A function that can fail returns a kb_status: KB_OK (0) or a negative number. Its last
+ *            parameter `err` is NULL, or points to where an error object is stored. After success
+ *            this is NULL. The object has the status, a message and a hint. There is no error
+ *            state of the thread or the process. The declaration of a function lists its errors;
+ *            every function can also return KB_INVALID_ARGUMENT and KB_PANIC.
+ * Outputs    Outputs are the last parameters before `err`. After a failure, an output handle is
+ *            NULL. A NULL output pointer is KB_INVALID_ARGUMENT.
+ * Ownership  The caller owns every handle that it gets, and frees it with the function that its
+ *            type names (kb_close, kb_hits_free). That function takes the address of the pointer
+ *            and sets it to NULL; for NULL it does nothing. So closing one variable twice is
+ *            harmless; closing two copies of a pointer is not. Results own their data and outlive
+ *            the file that they came from. Arguments are read during the call only.
+ * Texts      A text is a kb_str: UTF-8 bytes with a length, not NUL-terminated. As an argument, a
+ *            NULL pointer with length 0 means "none". Texts of a result are valid as long as the
+ *            result. On Unix a path is any bytes without NUL, elsewhere UTF-8.
+ * Structs    Options and views begin with `struct_size`. Initialise them with their INIT macro: all
+ *            other fields are 0, the default of every option. NULL options mean the defaults.
+ *            So a program and a library of different versions work together: an option that the
+ *            library does not know is KB_INVALID_ARGUMENT, and a view field that it does not know
+ *            is 0. Struct fields with an enum value are int32_t or uint32_t: a value outside the
+ *            enum is KB_INVALID_ARGUMENT.
  * Threads    A kb and all results may be used by any number of threads at once; close a kb after
  *            the last call has returned. A kb_writer takes one call at a time: a second one fails
  *            with KB_IN_USE at once. Handles may move between threads.
- * Callbacks  A progress callback runs on the thread of its call, and returns 0 to go on. It may
- *            use other handles, and search with the kb that called it; it may not close it, nor
- *            use the writer that called it (KB_IN_USE). No exception and no longjmp may leave it.
- * Processes  After a fork a kb can be used in the child; a kb_writer only be closed there, which
- *            leaves the memory of its unfinished work: that is the parent's. Nothing is fetched, no
- *            thread stays after a call, no signal handler and no environment variable is touched.
- *            A panic inside the library prints to stderr and becomes KB_PANIC.
- * Versions   KB_ABI_VERSION grows when functions, fields at the end of structs, or numbers of
- *            enums are added; a program compiled for a lower one goes on working. What would break
- *            programs changes the soname. Statuses keep their numbers. Before 1.0 every minor
- *            version has a soname of its own.
+ * Callbacks  A progress callback runs on the thread of its call, and returns 0 to continue. It may
+ *            use other handles, and may search with the kb that called it. It must not close this
+ *            kb, nor use the writer that called it (KB_IN_USE). No exception and no longjmp may
+ *            leave it.
+ * Processes  After a fork, the child can use a kb, but can only close a kb_writer. Closing it there
+ *            leaks the memory of its unfinished work, which belongs to the parent. The library
+ *            fetches nothing, keeps no thread after a call, and changes no signal handler and no
+ *            environment variable. A panic inside it prints to stderr and becomes KB_PANIC.
+ * Versions   KB_ABI_VERSION grows when functions, fields at the end of structs, or enum values are
+ *            added. A program compiled for a lower version keeps working. A breaking change
+ *            changes the soname. Statuses keep their numbers. Before 1.0 every minor version has
+ *            its own soname.
  *
  * Made by cbindgen from ffi/src; do not edit. License: MIT OR Apache-2.0.
  */
@@ -75,18 +76,18 @@
 #define KB_VERSION_PATCH 0
 
 
-// Number of the interface of this header. It grows when something is added; a library takes programs compiled for its
-// number and for lower ones down to that of its soname.
+// Version of the interface in this header. It grows when something is added. A library works with programs compiled for
+// its own version, and for lower versions with the same soname.
 #define KB_ABI_VERSION 2
 
-// What a call came to: `KB_OK`, or a number below 0 for each kind of error. A number is never given to another kind;
-// later versions add numbers, so treat those that you do not know as errors.
+// Result of a call: `KB_OK`, or a negative number for each kind of error. A number is never reused for another kind.
+// Later versions add numbers, so treat unknown ones as errors.
 enum kb_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // It succeeded.
+    // Success.
     KB_OK = 0,
     // A path that was given does not exist.
     KB_PATH_NOT_FOUND = -1,
@@ -94,15 +95,15 @@ enum kb_status
     KB_PATH_NOT_ALLOWED = -2,
     // The system refused an operation on a file.
     KB_IO = -3,
-    // The storage under an open file failed: the disk is full, for example. The last commit stands.
+    // The storage of an open file failed, for example because the disk is full. The file keeps its last commit.
     KB_STORAGE = -4,
-    // The file is something else than a .kb.
+    // The file is not a .kb file.
     KB_NOT_A_KB = -5,
     // The file has a format that this library does not read.
     KB_FORMAT_UNSUPPORTED = -6,
     // Bytes of the file contradict its format or their checksum.
     KB_DAMAGED = -7,
-    // Another process, or another writer of this one, writes the file.
+    // Another process, or another writer in this process, is writing the file.
     KB_INDEX_LOCKED = -8,
     // The file was moved or replaced while it was written.
     KB_FILE_REPLACED = -9,
@@ -118,7 +119,7 @@ enum kb_status
     KB_WRITER_FAILED = -14,
     // An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
     KB_INVALID_ARGUMENT = -15,
-    // A pattern is no regular expression that can be searched for.
+    // A pattern is not a supported regular expression.
     KB_INVALID_REGEX = -16,
     // No document of that name.
     KB_DOCUMENT_NOT_FOUND = -17,
@@ -128,13 +129,13 @@ enum kb_status
     KB_SECTION_NOT_FOUND = -19,
     // No sheet of that name.
     KB_SHEET_NOT_FOUND = -20,
-    // A sheet was named of a table without sheets.
+    // A sheet was named, but the document is one table without sheets.
     KB_CSV_NO_SHEETS = -21,
     // The document has no pages, sheets or slides.
     KB_UNSUPPORTED_DOCUMENT_TYPE = -22,
     // No folder of that name.
     KB_FOLDER_NOT_FOUND = -23,
-    // A document of that path is already there.
+    // A document with this path already exists.
     KB_DOCUMENT_EXISTS = -24,
     // Lines, pages, slides or cells outside a document.
     KB_INVALID_RANGE = -25,
@@ -144,13 +145,13 @@ enum kb_status
     KB_CONTINUATION_STALE = -27,
     // This library does not have the embedding model of the file.
     KB_EMBEDDING_MODEL_UNAVAILABLE = -28,
-    // Nothing is left of a folder that was indexed.
+    // An indexed folder has no files any more.
     KB_ROOT_VANISHED = -29,
     // More bytes or items than the format can hold.
     KB_FILE_TOO_LARGE = -30,
     // The document is encrypted.
     KB_ENCRYPTED = -31,
-    // The document is too much for its reader.
+    // The document exceeds the limits of its reader.
     KB_EXTRACTION_LIMIT = -32,
     // The reader of the document failed.
     KB_EXTRACTION_FAILED = -33,
@@ -158,11 +159,11 @@ enum kb_status
     KB_NO_EXTRACTION_WORKER = -34,
     // A progress callback stopped the call.
     KB_CANCELLED = -35,
-    // A defect of this library, stopped at its boundary. Please report it.
+    // A bug in this library: a panic was caught. Please report it.
     KB_PANIC = -100,
     // The handle is in use: another thread is in a call with it, or this call comes from one of its callbacks.
     KB_IN_USE = -101,
-    // This build of the library lacks what was asked for: see `kb_features`.
+    // This build of the library lacks the requested feature: see `kb_features`.
     KB_NOT_BUILT = -102,
 };
 #ifndef __cplusplus
@@ -173,7 +174,7 @@ typedef int32_t kb_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Which index answers a query.
+// How to search.
 enum kb_mode
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -196,7 +197,7 @@ typedef int32_t kb_mode;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What one hit stands for.
+// What one hit is.
 enum kb_scope
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -257,7 +258,7 @@ typedef int32_t kb_class;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a document is made of.
+// Kind of the parts of a document.
 enum kb_part_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -317,15 +318,15 @@ typedef int32_t kb_symbol_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a text is to a model.
+// Role of a text that is embedded.
 enum kb_text_role
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // What is searched. The default.
+    // A text to search in. The default.
     KB_TEXT_ROLE_DOCUMENT = 0,
-    // What is asked.
+    // A query.
     KB_TEXT_ROLE_QUERY = 1,
 };
 #ifndef __cplusplus
@@ -336,17 +337,17 @@ typedef int32_t kb_text_role;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// What a writer does with the file of its path.
+// How a writer opens its file.
 enum kb_writer_mode
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // Changes it, or makes it where there is none. The default.
+    // Opens the file, or creates it if it does not exist. The default.
     KB_WRITER_MODE_OPEN_OR_CREATE = 0,
-    // Makes a new one, in the place of one that is there. That one stays until the first commit.
+    // Creates a new file. An existing file is replaced at the first commit.
     KB_WRITER_MODE_CREATE = 1,
-    // Changes it; `KB_PATH_NOT_FOUND` where there is none.
+    // Opens the file; `KB_PATH_NOT_FOUND` if it does not exist.
     KB_WRITER_MODE_OPEN = 2,
 };
 #ifndef __cplusplus
@@ -363,11 +364,11 @@ enum kb_codec
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // As the file has them; `KB_CODEC_I8` in a new one.
+    // The codec of the file; `KB_CODEC_I8` for a new file.
     KB_CODEC_DEFAULT = 0,
     // A byte each.
     KB_CODEC_I8 = 1,
-    // Half a byte each: smaller, a little less exact.
+    // Half a byte each: smaller and slightly less precise.
     KB_CODEC_I4 = 2,
 };
 #ifndef __cplusplus
@@ -384,9 +385,9 @@ enum kb_stage
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // Listing files and comparing them with the documents; the totals are not known yet.
+    // Listing files and comparing them with the documents; the totals are still unknown.
     KB_STAGE_WALK = 0,
-    // Reading, cutting, embedding and storing files.
+    // Reading, splitting, embedding and storing files.
     KB_STAGE_INDEX = 1,
     // Writing indexes and the commit of an index run.
     KB_STAGE_WRITE = 2,
@@ -423,7 +424,7 @@ enum kb_feature
     KB_FEATURE_WRITE = 1,
     // The built-in embedding model: search by meaning.
     KB_FEATURE_MODEL = 2,
-    // Programs understood as code.
+    // Grammars: source code is parsed.
     KB_FEATURE_GRAMMARS = 4,
     // Documents and presentations of office programs.
     KB_FEATURE_OFFICE = 8,
@@ -442,14 +443,14 @@ typedef int32_t kb_feature;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// A file that is open for reading and searching. Any number of threads may use one at once. It reads the newest commit
-// at each call; a writer beside it is not disturbed. The caller owns it: `kb_close`.
+// A file that is open for reading and searching. Any number of threads may use it at once. Each call reads the newest
+// commit and does not disturb a writer. The caller owns it: `kb_close`.
 typedef struct kb kb;
 
 // Documents of a file. The caller owns it: `kb_documents_free`.
 typedef struct kb_documents kb_documents;
 
-// What a failed call says: a status, a message, and what to do about it. The caller owns it: `kb_error_free`.
+// The error of a failed call: a status, a message and a hint. The caller owns it: `kb_error_free`.
 typedef struct kb_error kb_error;
 
 // The hits of a search. Any number of threads may read one at once. The caller owns it: `kb_hits_free`.
@@ -461,10 +462,10 @@ typedef struct kb_info kb_info;
 // The pages, sheets or slides of a document. The caller owns it: `kb_parts_free`.
 typedef struct kb_parts kb_parts;
 
-// What a verification found. The caller owns it: `kb_problems_free`.
+// The problems that a verification found. The caller owns it: `kb_problems_free`.
 typedef struct kb_problems kb_problems;
 
-// What an index run or sealing did. The caller owns it: `kb_report_free`.
+// Report of an index run or of sealing. The caller owns it: `kb_report_free`.
 typedef struct kb_report kb_report;
 
 // The sections of a document: its headings, or the symbols of a program. The caller owns it: `kb_sections_free`.
@@ -473,7 +474,7 @@ typedef struct kb_sections kb_sections;
 // Symbols of a file. The caller owns it: `kb_symbols_free`.
 typedef struct kb_symbols kb_symbols;
 
-// A text that the library made, with the range of lines or the JSON that it is. The caller owns it: `kb_text_free`.
+// A text that the library returns: document text with its range of lines, or JSON. The caller owns it: `kb_text_free`.
 typedef struct kb_text kb_text;
 
 // Vectors of some texts. The caller owns it: `kb_vectors_free`.
@@ -494,7 +495,7 @@ typedef struct {
     size_t len;
 } kb_str;
 
-// How far a long call is. Numbers grow within a stage; each stage starts at 0.
+// Progress of a long call. Numbers grow within a stage; each stage starts at 0.
 typedef struct {
     // Bytes of this struct as the library has it.
     size_t struct_size;
@@ -502,11 +503,11 @@ typedef struct {
     int32_t stage;
     // Files or documents done in this stage.
     uint64_t files_done;
-    // Files or documents in all; 0 while that is not known.
+    // Total number of files or documents; 0 while unknown.
     uint64_t files_total;
     // Bytes done in this stage.
     uint64_t bytes_done;
-    // Bytes in all; 0 while that is not known.
+    // Total bytes; 0 while unknown.
     uint64_t bytes_total;
 } kb_progress;
 
@@ -525,7 +526,7 @@ typedef struct {
     kb_str value;
 } kb_pair;
 
-// What a file records about a document. Texts and arrays are valid until the documents are freed.
+// The stored facts about a document. Texts and arrays are valid until the documents are freed.
 typedef struct {
     // sizeof(kb_document).
     size_t struct_size;
@@ -577,7 +578,7 @@ typedef struct {
     size_t end;
 } kb_range;
 
-// A hit: a passage of a document and where it stands. Texts and arrays are valid until the hits are freed.
+// A hit: a passage of a document and its location. Texts and arrays are valid until the hits are freed.
 typedef struct {
     // sizeof(kb_hit).
     size_t struct_size;
@@ -593,17 +594,17 @@ typedef struct {
     kb_str section_number;
     // The passage.
     kb_str text;
-    // Lines before it, as many as were asked for.
+    // The requested lines before it.
     kb_str before;
     // Lines after it.
     kb_str after;
     // How well it matches, 0 to 1: a calibrated probability.
     float score;
-    // What hits are ordered by.
+    // The score that orders the hits.
     float fused_score;
-    // Score in the keyword index; NaN where it was not found there.
+    // Score in the keyword index; NaN if it was not found there.
     float keyword_score;
-    // Score in the vector index; NaN where it was not found there.
+    // Score in the vector index; NaN if it was not found there.
     float vector_score;
     // First line in the original, from 1; 0 where the document has no text.
     uint32_t first_line;
@@ -625,7 +626,7 @@ typedef struct {
     uint32_t symbol_kind;
     // What stands before the body of the symbol.
     kb_str signature;
-    // The symbol and those that hold it: `impl Foo > fn bar`.
+    // The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     kb_str hierarchy;
     // A `kb_part_kind`; 0: the document has no parts.
     int32_t part_kind;
@@ -655,19 +656,19 @@ typedef struct {
     size_t file;
 } kb_hit;
 
-// What is known of a search as a whole.
+// Facts about a search as a whole.
 typedef struct {
     // sizeof(kb_hits_summary).
     size_t struct_size;
-    // The `kb_mode` that answered: that of the request, or `KB_MODE_KEYWORD` where the model is not there.
+    // The `kb_mode` that was used: that of the request, or `KB_MODE_KEYWORD` if the model is missing.
     int32_t mode;
-    // Not 0: the best hit is a better match than chance explains.
+    // Not 0: the best hit is probably relevant, not a chance match.
     int32_t is_relevant;
     // Chunks that passed the filters.
     uint64_t searched_chunks;
     // Continues the result, as `cursor` of the same request; empty: it ends here.
     kb_str next;
-    // Sentences about what may not be as it was meant.
+    // Warnings, one sentence each.
     const kb_str *warnings;
     // How many.
     size_t warnings_len;
@@ -683,13 +684,13 @@ typedef struct {
     kb_str format;
     // Id of its embedding model.
     kb_str model;
-    // Hash of all it holds, where it is sealed; else empty.
+    // Hash of the whole content if the file is sealed; else empty.
     kb_str content_root;
     // Dimensions of its vectors.
     uint32_t dim;
     // Not 0: this library has its model.
     int32_t is_model_available;
-    // Not 0: it is sealed, and nothing changed since.
+    // Not 0: the file is sealed and unchanged since then.
     int32_t is_sealed;
     // Documents.
     uint64_t documents;
@@ -711,7 +712,7 @@ typedef struct {
 typedef struct {
     // sizeof(kb_section).
     size_t struct_size;
-    // Its position among the sections: "2.1".
+    // Number of the section: "2.1".
     kb_str number;
     // Text of the heading; of a symbol its label: `fn parse`.
     kb_str title;
@@ -755,7 +756,7 @@ typedef struct {
     uint32_t rows;
     // Columns of a sheet.
     uint32_t columns;
-    // The row of a sheet whose cells name its columns; 0: none.
+    // Number of the header row of a sheet; 0: none.
     uint32_t header_row;
     // Not 0: a hidden sheet or slide.
     int32_t is_hidden;
@@ -766,7 +767,7 @@ typedef struct {
 typedef struct {
     // sizeof(kb_search_options).
     size_t struct_size;
-    // Most hits, 1 to 10000; 0: 10.
+    // Maximum number of hits, 1 to 10000; 0: 10.
     uint32_t k;
     // A `kb_mode`.
     int32_t mode;
@@ -774,25 +775,25 @@ typedef struct {
     int32_t scope;
     // A `kb_sort`.
     int32_t sort;
-    // Hits with a lower score are left out, 0 to 1.
+    // Hits with a lower score are omitted, 0 to 1.
     float min_score;
     // Lines of the document before each hit, up to 1000.
     uint32_t context_before;
     // Lines of the document after each hit, up to 1000.
     uint32_t context_after;
-    // Most lines of each passage, the best ones; 0: the whole passage.
+    // Maximum number of lines of each passage, the best ones; 0: the whole passage.
     uint32_t max_lines;
-    // Most tokens of 4 bytes of the whole result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    // Maximum tokens (4 bytes each) of the whole result, up to 1000000; 0: no limit. `cursor` continues it.
     uint32_t max_tokens;
-    // Not 0: operators as `"phrase"` and `-word` are plain text.
+    // Not 0: operators such as `"phrase"` and `-word` are plain text.
     int32_t plain;
     // Not 0: neighbouring chunks stay separate hits.
     int32_t no_join;
-    // Not 0: a part of a symbol becomes the whole symbol, up to 16 KB.
+    // Not 0: a hit inside a symbol is extended to the whole symbol, up to 16 KB.
     int32_t smart_context;
     // Bits of `kb_class`; 0: all.
     uint32_t classes;
-    // Bits of `kb_symbol_kind`, of the symbol that a hit lies in; 0: all, and hits in no symbol.
+    // Bits of `kb_symbol_kind` of the symbol around a hit; 0: all hits, with or without a symbol.
     uint32_t symbol_kinds;
     // Milliseconds since 1970: documents modified then or later; 0: all.
     int64_t modified_since_ms;
@@ -816,29 +817,29 @@ typedef struct {
     const kb_str *tags;
     // How many.
     size_t tags_len;
-    // Names of symbols, with `*` and `?`, in either case.
+    // Names of symbols, with `*` and `?`; case is ignored.
     const kb_str *symbol_names;
     // How many.
     size_t symbol_names_len;
     // Continues an earlier result: `next` of its `kb_hits_summary`.
     kb_str cursor;
-    // Called meanwhile; NULL: nobody.
+    // Progress callback; NULL: none.
     kb_progress_fn progress;
-    // Handed to `progress`.
+    // Passed to `progress`.
     void *progress_data;
 } kb_search_options;
 
-// Which symbols are wanted. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.
+// Options of a search for symbols. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.
 typedef struct {
     // sizeof(kb_symbols_options).
     size_t struct_size;
     // Bits of `kb_symbol_kind`; 0: all.
     uint32_t kinds;
-    // Most tokens of 4 bytes of the result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    // Maximum tokens (4 bytes each) of the result, up to 1000000; 0: no limit. `cursor` continues it.
     uint32_t max_tokens;
-    // Most symbols; 0: the default of the engine.
+    // Maximum number of symbols; 0: the default of the engine.
     uint32_t k;
-    // A name, with `*` and `?`, in either case; NULL: all.
+    // A name, with `*` and `?`; case is ignored. NULL: all.
     kb_str name;
     // A name: symbols that use it. Excludes `used_by`.
     kb_str uses;
@@ -866,9 +867,9 @@ typedef struct {
     kb_str language;
     // Its name.
     kb_str name;
-    // It and the symbols that hold it: `impl Foo > fn bar`.
+    // The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     kb_str hierarchy;
-    // What stands before its body, on one line.
+    // The text before its body, on one line.
     kb_str signature;
     // One bit of `kb_symbol_kind`.
     uint32_t kind;
@@ -890,11 +891,11 @@ typedef struct {
 typedef struct {
     // sizeof(kb_verify_options).
     size_t struct_size;
-    // Not 0: also decode all contents and compare them with each other, some ten times slower.
+    // Not 0: also decode all contents and compare them with each other; about ten times slower.
     int32_t deep;
-    // Called meanwhile; NULL: nobody.
+    // Progress callback; NULL: none.
     kb_progress_fn progress;
-    // Handed to `progress`.
+    // Passed to `progress`.
     void *progress_data;
 } kb_verify_options;
 
@@ -902,32 +903,32 @@ typedef struct {
 typedef struct {
     // sizeof(kb_new_document).
     size_t struct_size;
-    // Its path in the file: "notes/tides.md". The ending says how the bytes are read.
+    // Its path in the file: "notes/tides.md". The extension decides how the bytes are read.
     kb_str path;
-    // The bytes of the document: UTF-8 text, or those of a file.
+    // The content: UTF-8 text, or the bytes of a file.
     const void *data;
     // How many.
     size_t data_len;
-    // Its title; NULL: its first heading, else its name. It is searched and embedded with the text, so give an empty one
-    // to a text whose name says nothing.
+    // Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an empty
+    // one if the name is meaningless.
     kb_str title;
     // Tags.
     const kb_str *tags;
     // How many.
     size_t tags_len;
-    // More that is stated about it, beside what it states itself.
+    // Metadata in addition to that in the document.
     const kb_pair *metadata;
     // How many.
     size_t metadata_len;
     // Modification time of the original, milliseconds since 1970; 0: now.
     int64_t modified_ms;
-    // Not 0: it takes the place of a document of its path, with its handle and tags.
+    // Not 0: replaces an existing document with this path; its handle and tags stay.
     int32_t replace;
-    // Not 0: it is added though it is, or holds, a key or credentials.
+    // Not 0: adds it even if it may hold keys or credentials.
     int32_t include_secrets;
-    // Called while the bytes are read; NULL: nobody.
+    // Progress callback while the bytes are read; NULL: none.
     kb_progress_fn progress;
-    // Handed to `progress`.
+    // Passed to `progress`.
     void *progress_data;
 } kb_new_document;
 
@@ -935,39 +936,39 @@ typedef struct {
 typedef struct {
     // sizeof(kb_index_options).
     size_t struct_size;
-    // Threads; 0: as many as there are cores.
+    // Number of threads; 0: one per core.
     uint32_t threads;
     // A `kb_codec`.
     int32_t vectors;
-    // Larger files are left out, bytes; 0: 16 MiB.
+    // Files with more bytes are skipped; 0: 16 MiB.
     uint64_t max_file_bytes;
-    // Not 0: reads every file anew; columns of imported vectors are lost.
+    // Not 0: reads every file again; imported vectors are lost.
     int32_t rebuild;
-    // Not 0: compares contents where size and time are the same.
+    // Not 0: compares contents even if size and time are unchanged.
     int32_t force_hash;
-    // Not 0: removes the documents of folders that are gone.
+    // Not 0: removes the documents of folders that have no files left.
     int32_t prune;
-    // 1: files that are, or hold, keys or credentials become documents; -1: they do not; 0: as the file says.
+    // 1: also reads files that may hold keys or credentials; -1: skips them; 0: the choice stored in the file.
     int32_t include_secrets;
-    // 1: segments get trigrams; -1: they do not; 0: as the file says.
+    // 1: writes a trigram index; -1: writes none; 0: the choice stored in the file.
     int32_t trigrams;
-    // Which root of the file the folder is, where it moved; NULL: the one that has its path.
+    // The root of the file that a moved folder is; NULL: the root with its path.
     kb_str root;
-    // Called meanwhile; NULL: nobody.
+    // Progress callback; NULL: none.
     kb_progress_fn progress;
-    // Handed to `progress`.
+    // Passed to `progress`.
     void *progress_data;
-    // 1: hidden files and folders that git does not track are read too; -1: they are not; 0: as the file says for the
-    // folder, in a new one not. Those that git tracks are always read.
+    // 1: also reads hidden files and folders that git does not track; -1: skips them; 0: the choice stored for the folder,
+    // else -1. Hidden files that git tracks are always read.
     int32_t hidden;
-    // 1: symbolic links are followed; -1: they are not; 0: as the file says for the folder, in a new one not.
+    // 1: follows symbolic links; -1: skips them; 0: the choice stored for the folder, else -1.
     int32_t follow;
-    // Patterns as in .gitignore, relative to the folder: only files are read that match one, or that lie in a folder that
-    // does. NULL: as the file says for the folder. Not NULL and `include_len` 0: every file.
+    // Patterns as in .gitignore, relative to the folder: only files that match one, or are in a folder that matches, are
+    // read. NULL: the patterns stored for the folder. Not NULL with `include_len` 0: every file.
     const kb_str *include;
     // How many patterns `include` points to.
     size_t include_len;
-    // Patterns as in .gitignore of files and folders that are not read; NULL and length 0 as for `include`.
+    // Patterns as in .gitignore of files and folders to skip; NULL and length 0 as for `include`.
     const kb_str *exclude;
     // How many patterns `exclude` points to.
     size_t exclude_len;
@@ -983,9 +984,9 @@ typedef struct {
     int32_t vectors;
     // Not 0: replaces another .kb at `output`.
     int32_t replace;
-    // Called meanwhile; NULL: nobody.
+    // Progress callback; NULL: none.
     kb_progress_fn progress;
-    // Handed to `progress`.
+    // Passed to `progress`.
     void *progress_data;
 } kb_seal_options;
 
@@ -995,17 +996,17 @@ typedef struct {
     size_t struct_size;
     // A `kb_writer_mode`.
     int32_t mode;
-    // How long a change waits until another writer is closed, milliseconds; 0: not at all.
+    // How long a change waits for another writer to close, in milliseconds; 0: not at all.
     uint32_t lock_timeout_ms;
-    // Path of a `kb` program of this version, which reads PDF and office documents in confined processes of its own.
-    // NULL, and `in_process` 0: such documents are left out, with a reason that says so.
+    // Path of a `kb` program of this version, which reads PDF and office documents in sandboxed worker processes. If it is
+    // NULL and `in_process` is 0, such documents are skipped with a reason.
     kb_str worker;
-    // Not 0: they are read in this process, which a hostile file can slow, fill with memory or abort. For files that
-    // are trusted.
+    // Not 0: reads them in this process, for trusted files only. A hostile file can slow the process down, exhaust its
+    // memory or abort it.
     int32_t in_process;
 } kb_writer_options;
 
-// The numbers of a report. Fields that are not of its kind are 0.
+// The numbers of a report. Fields of the other kind of report are 0.
 typedef struct {
     // sizeof(kb_report_view).
     size_t struct_size;
@@ -1019,15 +1020,15 @@ typedef struct {
     uint64_t updated;
     // Index run: documents that were removed.
     uint64_t removed;
-    // Index run: documents that stayed.
+    // Index run: documents that are unchanged.
     uint64_t unchanged;
-    // Index run: files that were left out.
+    // Index run: files that were skipped.
     uint64_t skipped;
     // Sealing: bytes of the file before.
     uint64_t bytes_before;
     // Sealing: bytes of the sealed file.
     uint64_t bytes_after;
-    // Sealing: hash of all it holds. Valid until the report is freed.
+    // Sealing: hash of the whole content. Valid until the report is freed.
     kb_str content_root;
 } kb_report_view;
 
@@ -1053,13 +1054,13 @@ kb_str kb_error_code(const kb_error *error);
 // `error` is NULL or a live error.
 kb_str kb_error_message(const kb_error *error);
 
-// What to do about it, for people; empty where the message says it. Valid until the error is freed.
+// What to do, for people; may be empty. Valid until the error is freed.
 //
 // # Safety
 // `error` is NULL or a live error.
 kb_str kb_error_hint(const kb_error *error);
 
-// Frees an error and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees an error and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `error` is NULL or points to NULL or to a live error.
@@ -1069,21 +1070,21 @@ void kb_error_free(kb_error **error);
 // that is none.
 const char *kb_status_name(int32_t status);
 
-// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last one, which is not counted.
+// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
 //
 // # Safety
 // `text` is NULL or a live text.
 kb_str kb_text_str(const kb_text *text);
 
-// Frees a text and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees a text and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `text` is NULL or points to NULL or to a live text.
 void kb_text_free(kb_text **text);
 
-// Answers a request that is one JSON object with one JSON object, whose parts are those of `kb --json`. `file` is for
-// calls that read, `writer` for those that write; the other one may be NULL. `progress` is NULL or called meanwhile with
-// `progress_data`. `{"call": "help"}` lists the calls with the names of their arguments:
+// Answers a JSON object with a JSON object, which has the fields of `kb --json`. `file` is for calls that read, `writer`
+// for calls that write; the other one may be NULL. `progress` is NULL, or is called with `progress_data`.
+// `{"call": "help"}` lists the calls with the names of their arguments:
 //
 //     {"call": "search", "query": "why does the sea rise", "k": 3}
 //     {"call": "text", "document": "tides.md", "lines": "10-20"}
@@ -1091,8 +1092,8 @@ void kb_text_free(kb_text **text);
 //     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 //     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 //
-// Errors: `KB_INVALID_ARGUMENT` for a request that is no JSON object, and for an argument that the call does not have;
-// `KB_NOT_BUILT` for a call that this library lacks; those of the functions of the same name.
+// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT` for a
+// call that this library lacks; those of the functions of the same name.
 //
 // # Safety
 // The handles are NULL or open; `request` may be read; `out` and `err` are NULL or may be written.
@@ -1104,7 +1105,7 @@ kb_status kb_call(const kb *file,
                   kb_text **out,
                   kb_error **err);
 
-// Looks a document up by path, handle, or the end of its path. The result has that one.
+// Finds a document by path, handle, or the end of its path. The result has one document.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
 //
@@ -1112,9 +1113,9 @@ kb_status kb_call(const kb *file,
 // `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_find_document(const kb *file, kb_str name, kb_documents **out, kb_error **err);
 
-// Documents in the order of their path bytes, from the first path behind `after` (NULL: from the first one). At most
-// `limit` of them; 0: 10000, which is the most. The next call takes the last path as `after`; an empty result is the
-// end.
+// Lists documents in the order of their path bytes, beginning after the path `after` (NULL: from the first one). Returns
+// at most `limit` documents; 0 means 10000, which is the maximum. Pass the last path as `after` to continue; an empty
+// result is the end.
 //
 // # Safety
 // As for `kb_find_document`.
@@ -1141,14 +1142,14 @@ kb_status kb_documents_get(const kb_documents *documents,
                            kb_document *out,
                            kb_error **err);
 
-// Frees documents and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees documents and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `documents` is NULL or points to NULL or to live documents.
 void kb_documents_free(kb_documents **documents);
 
-// The vectors of some texts in the built-in model, each of unit length, or zeros where the model knows nothing in its
-// text. `role` is a `kb_text_role`. About a microsecond for each word.
+// Embeds texts with the built-in model. Each vector has unit length, or is zero if the model knows no word of its text.
+// `role` is a `kb_text_role`. Takes about a microsecond per word.
 //
 // Errors: `KB_INVALID_ARGUMENT`; `KB_NOT_BUILT` in a library without the model.
 //
@@ -1160,8 +1161,8 @@ kb_status kb_embed(const kb_str *texts,
                    kb_vectors **out,
                    kb_error **err);
 
-// Their numbers, one vector after the other; the dimensions go to `dim`, the count of vectors to `len`, where they are
-// not NULL. NULL for NULL. Valid until the vectors are freed.
+// Returns the numbers, one vector after the other. Writes the dimensions to `dim` and the number of vectors to `len`, unless
+// they are NULL. NULL for NULL. Valid until the vectors are freed.
 //
 // # Safety
 // `vectors` is NULL or live; `len` and `dim` are NULL or may be written.
@@ -1169,7 +1170,7 @@ const float *kb_vectors_data(const kb_vectors *vectors,
                              size_t *len,
                              size_t *dim);
 
-// Frees vectors and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees vectors and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `vectors` is NULL or points to NULL or to live vectors.
@@ -1189,7 +1190,7 @@ size_t kb_hits_len(const kb_hits *hits);
 // `hits` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_hits_get(const kb_hits *hits, size_t index, kb_hit *out, kb_error **err);
 
-// Fills `out` with what is known of the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
+// Fills `out` with facts about the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
 //
 // # Safety
 // As for `kb_hits_get`.
@@ -1197,13 +1198,13 @@ kb_status kb_hits_about(const kb_hits *hits,
                         kb_hits_summary *out,
                         kb_error **err);
 
-// Frees hits and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees hits and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `hits` is NULL or points to NULL or to live hits.
 void kb_hits_free(kb_hits **hits);
 
-// What a file holds. The call "info" of `kb_call` says more.
+// Returns what a file holds. The call "info" of `kb_call` returns more.
 //
 // # Safety
 // `file` is an open file; `out` and `err` are NULL or may be written.
@@ -1215,13 +1216,13 @@ kb_status kb_get_info(const kb *file, kb_info **out, kb_error **err);
 // `info` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_info_get(const kb_info *info, kb_info_view *out, kb_error **err);
 
-// Frees an info and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees an info and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `info` is NULL or points to NULL or to a live info.
 void kb_info_free(kb_info **info);
 
-// Version of the library with NUL at the end: that of KB_VERSION, where header and library belong together. Static.
+// Version of the library, NUL-terminated; equal to KB_VERSION if header and library match. Static.
 const char *kb_version(void);
 
 // `KB_ABI_VERSION` of the library, to compare with that of the header.
@@ -1230,7 +1231,7 @@ uint32_t kb_abi_version(void);
 // What this build of the library has, as bits of `kb_feature`.
 uint32_t kb_features(void);
 
-// Opens a file. Milliseconds, whatever its size: it is mapped, not read.
+// Opens a file. Takes milliseconds at any size, because the file is mapped, not read.
 //
 // Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`.
 //
@@ -1238,7 +1239,7 @@ uint32_t kb_features(void);
 // `path` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_open(kb_str path, kb **out, kb_error **err);
 
-// Opens the bytes of a file that lies in memory, in an archive or in an executable. They are copied.
+// Opens a file from its bytes in memory, for example from an archive or an executable. The bytes are copied.
 //
 // Errors: as those of `kb_open`.
 //
@@ -1249,8 +1250,8 @@ kb_status kb_open_bytes(const uint8_t *data,
                         kb **out,
                         kb_error **err);
 
-// Closes a file and sets the pointer to NULL, so that a second close does nothing. Results that came from it stay.
-// Nothing happens where either pointer is NULL.
+// Closes a file and sets the pointer to NULL, so that a second close does nothing. Its results stay valid. Does nothing
+// if either pointer is NULL.
 //
 // Errors: `KB_IN_USE` while another thread, or the caller of this callback, is in a call with it: it stays open.
 //
@@ -1259,7 +1260,7 @@ kb_status kb_open_bytes(const uint8_t *data,
 kb_status kb_close(kb **file,
                    kb_error **err);
 
-// The outline of a document, in reading order; empty where it has none.
+// Returns the outline of a document, in reading order; empty if it has none.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 //
@@ -1284,14 +1285,14 @@ kb_status kb_sections_get(const kb_sections *sections,
                           kb_section *out,
                           kb_error **err);
 
-// Frees sections and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees sections and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `sections` is NULL or points to NULL or to live sections.
 void kb_sections_free(kb_sections **sections);
 
-// The pages, sheets or slides of a document; empty where it has none. Their text is `kb_get_text` of their lines; cells with their values are
-// the calls "sheet" and "pages" of `kb_call`.
+// Returns the pages, sheets or slides of a document; empty if it has none. `kb_get_text` of their lines returns their
+// text. The calls "sheet" and "pages" of `kb_call` return cells with their values.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 //
@@ -1316,7 +1317,7 @@ size_t kb_parts_len(const kb_parts *parts);
 // `parts` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_parts_get(const kb_parts *parts, size_t index, kb_part *out, kb_error **err);
 
-// Frees parts and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees parts and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `parts` is NULL or points to NULL or to live parts.
@@ -1350,8 +1351,8 @@ kb_status kb_search_files(const kb *const *files,
                           kb_hits **out,
                           kb_error **err);
 
-// Finds symbols by name, kind, language, path, or by the names that they use. By name, not by scope: two functions of
-// one name are one to it.
+// Finds symbols by name, kind, language or path, or by the names that they use. It compares names, not scopes: functions
+// with the same name are not distinguished.
 //
 // Errors: `KB_INVALID_ARGUMENT`, `KB_INVALID_CONTINUATION_TOKEN`, `KB_CONTINUATION_STALE`.
 //
@@ -1388,7 +1389,7 @@ kb_str kb_symbols_next(const kb_symbols *symbols);
 // `symbols` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_symbols_get(const kb_symbols *symbols, size_t index, kb_symbol *out, kb_error **err);
 
-// Frees symbols and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees symbols and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `symbols` is NULL or points to NULL or to live symbols.
@@ -1421,8 +1422,8 @@ kb_status kb_get_section_text(const kb *file,
                               kb_text **out,
                               kb_error **err);
 
-// Compares a file with its checksums: 6 GB a second in memory. It succeeds where it could look at everything;
-// `kb_problems_len` says how much is wrong.
+// Checks the checksums of a file, at about 6 GB per second in memory. It succeeds if everything could be checked, even
+// with problems; `kb_problems_len` returns their number.
 //
 // Errors: `KB_CANCELLED`, `KB_SNAPSHOT_EXPIRED`, `KB_IO`.
 //
@@ -1433,7 +1434,7 @@ kb_status kb_verify(const kb *file,
                     kb_problems **out,
                     kb_error **err);
 
-// How many problems there are; 0: the file is good.
+// Number of problems; 0: the file is sound.
 //
 // # Safety
 // `problems` is NULL or live.
@@ -1446,13 +1447,13 @@ size_t kb_problems_len(const kb_problems *problems);
 kb_str kb_problems_get(const kb_problems *problems,
                        size_t index);
 
-// Frees problems and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees problems and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `problems` is NULL or points to NULL or to live problems.
 void kb_problems_free(kb_problems **problems);
 
-// Adds a document with the next commit: it is read and cut into chunks now.
+// Adds a document with the next commit. It is read and split into chunks at once.
 //
 // Errors: `KB_INVALID_ARGUMENT` (a path that is none, secrets), `KB_DOCUMENT_EXISTS`, `KB_INDEX_LOCKED`, `KB_ENCRYPTED`,
 // `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`, `KB_FILE_TOO_LARGE`, `KB_CANCELLED`,
@@ -1472,7 +1473,7 @@ kb_status kb_writer_add(kb_writer *writer,
 // `writer` is an open writer; `name` may be read; `err` is NULL or may be written.
 kb_status kb_writer_remove(kb_writer *writer, kb_str name, kb_error **err);
 
-// Gives tags to a document and takes others with the next commit.
+// Adds and removes tags of a document with the next commit.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (a tag that is none),
 // `KB_INDEX_LOCKED`, `KB_IN_USE`.
@@ -1487,11 +1488,11 @@ kb_status kb_writer_tag(kb_writer *writer,
                         size_t remove_len,
                         kb_error **err);
 
-// Makes what was changed durable and visible to readers, as one step. `progress` is NULL or called meanwhile with
+// Makes all pending changes durable and visible to readers in one step. `progress` is NULL, or is called with
 // `progress_data`.
 //
-// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. The last commit stands then, and what was
-// changed since is gone, but for `KB_IN_USE`.
+// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After an error the file keeps its last
+// commit, and all later changes are lost, except for `KB_IN_USE`.
 //
 // # Safety
 // `writer` is an open writer; `err` is NULL or may be written.
@@ -1500,7 +1501,7 @@ kb_status kb_writer_commit(kb_writer *writer,
                            void *progress_data,
                            kb_error **err);
 
-// Forgets what was changed since the last commit, and lets other writers have the file.
+// Discards all changes since the last commit, and releases the file to other writers.
 //
 // Errors: `KB_IN_USE`.
 //
@@ -1508,8 +1509,8 @@ kb_status kb_writer_commit(kb_writer *writer,
 // `writer` is an open writer; `err` is NULL or may be written.
 kb_status kb_writer_rollback(kb_writer *writer, kb_error **err);
 
-// Reads folders and files: what changed since the last run, and nothing else. A commit of its own, which also has what
-// waited; readers see it when it is whole.
+// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
+// changes, and readers see all of it at once.
 //
 // Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 // `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
@@ -1523,8 +1524,8 @@ kb_status kb_writer_index(kb_writer *writer,
                           kb_report **out,
                           kb_error **err);
 
-// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship. The commit
-// stands also where sealing fails.
+// Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place. The commit stays
+// even if sealing fails.
 //
 // Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 // `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.
@@ -1536,7 +1537,7 @@ kb_status kb_writer_seal(kb_writer *writer,
                          kb_report **out,
                          kb_error **err);
 
-// Opens a file for writing. A new file is there from the first commit on.
+// Opens a file for writing. A new file appears with its first commit.
 //
 // Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`; `KB_NOT_BUILT` in a library
 // that only reads.
@@ -1548,8 +1549,8 @@ kb_status kb_writer_open(kb_str path,
                          kb_writer **out,
                          kb_error **err);
 
-// Closes a writer and sets the pointer to NULL, so that a second close does nothing. What was not committed is lost.
-// Nothing happens where either pointer is NULL.
+// Closes a writer and sets the pointer to NULL, so that a second close does nothing. Uncommitted changes are lost. Does
+// nothing if either pointer is NULL.
 //
 // Errors: `KB_IN_USE` during a call with it: it stays open.
 //
@@ -1570,14 +1571,14 @@ size_t kb_writer_pending(const kb_writer *writer);
 // `report` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_report_get(const kb_report *report, kb_report_view *out, kb_error **err);
 
-// The report as `kb index --json` and `kb seal --json` print it, with every document that changed and every file that
-// was left out. Valid until the report is freed; empty for NULL.
+// The report as `kb index --json` and `kb seal --json` print it, with every changed document and every skipped file. Valid
+// until the report is freed; empty for NULL.
 //
 // # Safety
 // `report` is NULL or live.
 kb_str kb_report_json(const kb_report *report);
 
-// Frees a report and sets the pointer to NULL. Nothing happens where either is NULL.
+// Frees a report and sets the pointer to NULL. Does nothing if either is NULL.
 //
 // # Safety
 // `report` is NULL or points to NULL or to a live report.

@@ -1,4 +1,4 @@
-//! [`kb_error`]: what a failed call says.
+//! [`kb_error`]: the error of a failed call.
 
 use kb_json::{Front, advice};
 
@@ -8,7 +8,7 @@ use crate::base::panic::infallible;
 use crate::base::status::kb_status;
 use crate::base::str::kb_str;
 
-/// What a failed call says: a status, a message, and what to do about it. The caller owns it: `kb_error_free`.
+/// The error of a failed call: a status, a message and a hint. The caller owns it: `kb_error_free`.
 #[allow(non_camel_case_types)]
 pub struct kb_error {
     _private: [u8; 0],
@@ -82,7 +82,7 @@ pub unsafe extern "C" fn kb_error_message(error: *const kb_error) -> kb_str {
     })
 }
 
-/// What to do about it, for people; empty where the message says it. Valid until the error is freed.
+/// What to do, for people; may be empty. Valid until the error is freed.
 ///
 /// # Safety
 /// `error` is NULL or a live error.
@@ -94,7 +94,7 @@ pub unsafe extern "C" fn kb_error_hint(error: *const kb_error) -> kb_str {
     })
 }
 
-/// Frees an error and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees an error and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `error` is NULL or points to NULL or to a live error.

@@ -1,4 +1,4 @@
-//! Why a call fails: what the engine says, or what is wrong before it is asked.
+//! Errors of calls: those of the engine, and those found before the engine is called.
 
 use std::any::Any;
 

@@ -1,5 +1,4 @@
-//! Handles: what C holds a pointer to, with a tag by which one of another kind is told, and a count of the calls
-//! that use it.
+//! Handles, to which C holds pointers. A handle has a tag that tells its kind, and a count of the calls that use it.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -105,7 +104,7 @@ where
     unsafe { handle(pointer) }.map(|handle| &handle.value)
 }
 
-/// Closes a handle that no call uses, and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Closes a handle that no call uses, and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Errors
 /// The handle is in use, or of another kind; it stays open.

@@ -10,9 +10,9 @@ use kb_engine::{Progress, Stage};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_stage {
-    /// Listing files and comparing them with the documents; the totals are not known yet.
+    /// Listing files and comparing them with the documents; the totals are still unknown.
     Walk = 0,
-    /// Reading, cutting, embedding and storing files.
+    /// Reading, splitting, embedding and storing files.
     Index = 1,
     /// Writing indexes and the commit of an index run.
     Write = 2,
@@ -32,7 +32,7 @@ pub enum kb_stage {
     Import = 9,
 }
 
-/// How far a long call is. Numbers grow within a stage; each stage starts at 0.
+/// Progress of a long call. Numbers grow within a stage; each stage starts at 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
@@ -43,11 +43,11 @@ pub struct kb_progress {
     pub stage: i32,
     /// Files or documents done in this stage.
     pub files_done: u64,
-    /// Files or documents in all; 0 while that is not known.
+    /// Total number of files or documents; 0 while unknown.
     pub files_total: u64,
     /// Bytes done in this stage.
     pub bytes_done: u64,
-    /// Bytes in all; 0 while that is not known.
+    /// Total bytes; 0 while unknown.
     pub bytes_total: u64,
 }
 

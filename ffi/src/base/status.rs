@@ -6,13 +6,13 @@ use kb_engine::Error;
 
 use crate::base::panic::infallible;
 
-/// What a call came to: `KB_OK`, or a number below 0 for each kind of error. A number is never given to another kind;
-/// later versions add numbers, so treat those that you do not know as errors.
+/// Result of a call: `KB_OK`, or a negative number for each kind of error. A number is never reused for another kind.
+/// Later versions add numbers, so treat unknown ones as errors.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_status {
-    /// It succeeded.
+    /// Success.
     Ok = 0,
     /// A path that was given does not exist.
     PathNotFound = -1,
@@ -20,15 +20,15 @@ pub enum kb_status {
     PathNotAllowed = -2,
     /// The system refused an operation on a file.
     Io = -3,
-    /// The storage under an open file failed: the disk is full, for example. The last commit stands.
+    /// The storage of an open file failed, for example because the disk is full. The file keeps its last commit.
     Storage = -4,
-    /// The file is something else than a .kb.
+    /// The file is not a .kb file.
     NotAKb = -5,
     /// The file has a format that this library does not read.
     FormatUnsupported = -6,
     /// Bytes of the file contradict its format or their checksum.
     Damaged = -7,
-    /// Another process, or another writer of this one, writes the file.
+    /// Another process, or another writer in this process, is writing the file.
     IndexLocked = -8,
     /// The file was moved or replaced while it was written.
     FileReplaced = -9,
@@ -44,7 +44,7 @@ pub enum kb_status {
     WriterFailed = -14,
     /// An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
     InvalidArgument = -15,
-    /// A pattern is no regular expression that can be searched for.
+    /// A pattern is not a supported regular expression.
     InvalidRegex = -16,
     /// No document of that name.
     DocumentNotFound = -17,
@@ -54,13 +54,13 @@ pub enum kb_status {
     SectionNotFound = -19,
     /// No sheet of that name.
     SheetNotFound = -20,
-    /// A sheet was named of a table without sheets.
+    /// A sheet was named, but the document is one table without sheets.
     CsvNoSheets = -21,
     /// The document has no pages, sheets or slides.
     UnsupportedDocumentType = -22,
     /// No folder of that name.
     FolderNotFound = -23,
-    /// A document of that path is already there.
+    /// A document with this path already exists.
     DocumentExists = -24,
     /// Lines, pages, slides or cells outside a document.
     InvalidRange = -25,
@@ -70,13 +70,13 @@ pub enum kb_status {
     ContinuationStale = -27,
     /// This library does not have the embedding model of the file.
     EmbeddingModelUnavailable = -28,
-    /// Nothing is left of a folder that was indexed.
+    /// An indexed folder has no files any more.
     RootVanished = -29,
     /// More bytes or items than the format can hold.
     FileTooLarge = -30,
     /// The document is encrypted.
     Encrypted = -31,
-    /// The document is too much for its reader.
+    /// The document exceeds the limits of its reader.
     ExtractionLimit = -32,
     /// The reader of the document failed.
     ExtractionFailed = -33,
@@ -84,11 +84,11 @@ pub enum kb_status {
     NoExtractionWorker = -34,
     /// A progress callback stopped the call.
     Cancelled = -35,
-    /// A defect of this library, stopped at its boundary. Please report it.
+    /// A bug in this library: a panic was caught. Please report it.
     Panic = -100,
     /// The handle is in use: another thread is in a call with it, or this call comes from one of its callbacks.
     InUse = -101,
-    /// This build of the library lacks what was asked for: see `kb_features`.
+    /// This build of the library lacks the requested feature: see `kb_features`.
     NotBuilt = -102,
 }
 

@@ -160,7 +160,7 @@ pub(crate) unsafe fn optional_texts<'a>(
     unsafe { texts(data, len, argument) }.map(Some)
 }
 
-/// A text that the library made, with the range of lines or the JSON that it is. The caller owns it: `kb_text_free`.
+/// A text that the library returns: document text with its range of lines, or JSON. The caller owns it: `kb_text_free`.
 #[allow(non_camel_case_types)]
 pub struct kb_text {
     _private: [u8; 0],
@@ -172,7 +172,7 @@ impl Opaque for kb_text {
     const NAME: &str = "kb_text";
 }
 
-/// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last one, which is not counted.
+/// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
 ///
 /// # Safety
 /// `text` is NULL or a live text.
@@ -195,7 +195,7 @@ pub(crate) fn ended(mut text: String) -> String {
     text
 }
 
-/// Frees a text and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees a text and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `text` is NULL or points to NULL or to a live text.

@@ -1,4 +1,4 @@
-//! `kb_call`: everything by one function, JSON in and JSON out, for languages without a wrapper.
+//! `kb_call`: all calls through one function, with JSON in and JSON out, for languages without a wrapper.
 
 mod arguments;
 mod read;
@@ -29,9 +29,9 @@ use crate::writer::open::kb_writer;
 /// Longest request, in bytes; documents that are added may be as long as files may.
 const LIMIT_BYTES: usize = 256 << 20;
 
-/// Answers a request that is one JSON object with one JSON object, whose parts are those of `kb --json`. `file` is for
-/// calls that read, `writer` for those that write; the other one may be NULL. `progress` is NULL or called meanwhile with
-/// `progress_data`. `{"call": "help"}` lists the calls with the names of their arguments:
+/// Answers a JSON object with a JSON object, which has the fields of `kb --json`. `file` is for calls that read, `writer`
+/// for calls that write; the other one may be NULL. `progress` is NULL, or is called with `progress_data`.
+/// `{"call": "help"}` lists the calls with the names of their arguments:
 ///
 ///     {"call": "search", "query": "why does the sea rise", "k": 3}
 ///     {"call": "text", "document": "tides.md", "lines": "10-20"}
@@ -39,8 +39,8 @@ const LIMIT_BYTES: usize = 256 << 20;
 ///     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 ///     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 ///
-/// Errors: `KB_INVALID_ARGUMENT` for a request that is no JSON object, and for an argument that the call does not have;
-/// `KB_NOT_BUILT` for a call that this library lacks; those of the functions of the same name.
+/// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT` for a
+/// call that this library lacks; those of the functions of the same name.
 ///
 /// # Safety
 /// The handles are NULL or open; `request` may be read; `out` and `err` are NULL or may be written.

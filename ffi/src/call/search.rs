@@ -174,7 +174,12 @@ pub(crate) fn symbols(arguments: &mut Arguments) -> Result<SymbolsRequest, Fault
         .paths(arguments.texts("path")?);
     request.name = arguments.text("name")?;
     request.relation = match (arguments.text("uses")?, arguments.text("used_by")?) {
-        (Some(_), Some(_)) => return Err(Fault::argument("uses", "it excludes used_by")),
+        (Some(_), Some(_)) => {
+            return Err(Fault::argument(
+                "uses",
+                "it cannot be combined with used_by",
+            ));
+        }
         (Some(name), None) => Some(SymbolRelation::Uses(name)),
         (None, name) => name.map(SymbolRelation::UsedBy),
     };

@@ -34,7 +34,7 @@ pub struct kb_pair {
     pub value: kb_str,
 }
 
-/// What a file records about a document. Texts and arrays are valid until the documents are freed.
+/// The stored facts about a document. Texts and arrays are valid until the documents are freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
@@ -143,7 +143,7 @@ impl Documents {
     }
 }
 
-/// Looks a document up by path, handle, or the end of its path. The result has that one.
+/// Finds a document by path, handle, or the end of its path. The result has one document.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
 ///
@@ -168,9 +168,9 @@ pub unsafe extern "C" fn kb_find_document(
     }
 }
 
-/// Documents in the order of their path bytes, from the first path behind `after` (NULL: from the first one). At most
-/// `limit` of them; 0: 10000, which is the most. The next call takes the last path as `after`; an empty result is the
-/// end.
+/// Lists documents in the order of their path bytes, beginning after the path `after` (NULL: from the first one). Returns
+/// at most `limit` documents; 0 means 10000, which is the maximum. Pass the last path as `after` to continue; an empty
+/// result is the end.
 ///
 /// # Safety
 /// As for `kb_find_document`.
@@ -231,7 +231,7 @@ pub unsafe extern "C" fn kb_documents_get(
     }
 }
 
-/// Frees documents and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees documents and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `documents` is NULL or points to NULL or to live documents.

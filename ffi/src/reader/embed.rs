@@ -9,14 +9,14 @@ use crate::base::status::kb_status;
 use crate::base::str::{kb_str, pointers};
 use crate::base::text;
 
-/// What a text is to a model.
+/// Role of a text that is embedded.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_text_role {
-    /// What is searched. The default.
+    /// A text to search in. The default.
     Document = 0,
-    /// What is asked.
+    /// A query.
     Query = 1,
 }
 
@@ -39,8 +39,8 @@ impl Opaque for kb_vectors {
     const NAME: &str = "kb_vectors";
 }
 
-/// The vectors of some texts in the built-in model, each of unit length, or zeros where the model knows nothing in its
-/// text. `role` is a `kb_text_role`. About a microsecond for each word.
+/// Embeds texts with the built-in model. Each vector has unit length, or is zero if the model knows no word of its text.
+/// `role` is a `kb_text_role`. Takes about a microsecond per word.
 ///
 /// Errors: `KB_INVALID_ARGUMENT`; `KB_NOT_BUILT` in a library without the model.
 ///
@@ -89,8 +89,8 @@ fn embedded(_: &[&str], _: bool) -> Result<Vectors, Fault> {
     ))
 }
 
-/// Their numbers, one vector after the other; the dimensions go to `dim`, the count of vectors to `len`, where they are
-/// not NULL. NULL for NULL. Valid until the vectors are freed.
+/// Returns the numbers, one vector after the other. Writes the dimensions to `dim` and the number of vectors to `len`, unless
+/// they are NULL. NULL for NULL. Valid until the vectors are freed.
 ///
 /// # Safety
 /// `vectors` is NULL or live; `len` and `dim` are NULL or may be written.
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn kb_vectors_data(
     })
 }
 
-/// Frees vectors and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees vectors and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `vectors` is NULL or points to NULL or to live vectors.

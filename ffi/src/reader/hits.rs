@@ -1,4 +1,4 @@
-//! [`kb_hits`]: what a search found.
+//! [`kb_hits`]: the hits of a search.
 
 use kb_engine::{Hit, PartAddress, Relevance, Response};
 
@@ -29,7 +29,7 @@ pub struct kb_range {
     pub end: usize,
 }
 
-/// A hit: a passage of a document and where it stands. Texts and arrays are valid until the hits are freed.
+/// A hit: a passage of a document and its location. Texts and arrays are valid until the hits are freed.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
@@ -48,17 +48,17 @@ pub struct kb_hit {
     pub section_number: kb_str,
     /// The passage.
     pub text: kb_str,
-    /// Lines before it, as many as were asked for.
+    /// The requested lines before it.
     pub before: kb_str,
     /// Lines after it.
     pub after: kb_str,
     /// How well it matches, 0 to 1: a calibrated probability.
     pub score: f32,
-    /// What hits are ordered by.
+    /// The score that orders the hits.
     pub fused_score: f32,
-    /// Score in the keyword index; NaN where it was not found there.
+    /// Score in the keyword index; NaN if it was not found there.
     pub keyword_score: f32,
-    /// Score in the vector index; NaN where it was not found there.
+    /// Score in the vector index; NaN if it was not found there.
     pub vector_score: f32,
     /// First line in the original, from 1; 0 where the document has no text.
     pub first_line: u32,
@@ -80,7 +80,7 @@ pub struct kb_hit {
     pub symbol_kind: u32,
     /// What stands before the body of the symbol.
     pub signature: kb_str,
-    /// The symbol and those that hold it: `impl Foo > fn bar`.
+    /// The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     pub hierarchy: kb_str,
     /// A `kb_part_kind`; 0: the document has no parts.
     pub part_kind: i32,
@@ -115,22 +115,22 @@ unsafe impl BySize for kb_hit {
     const NAME: &str = "kb_hit";
 }
 
-/// What is known of a search as a whole.
+/// Facts about a search as a whole.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
 pub struct kb_hits_summary {
     /// sizeof(kb_hits_summary).
     pub struct_size: usize,
-    /// The `kb_mode` that answered: that of the request, or `KB_MODE_KEYWORD` where the model is not there.
+    /// The `kb_mode` that was used: that of the request, or `KB_MODE_KEYWORD` if the model is missing.
     pub mode: i32,
-    /// Not 0: the best hit is a better match than chance explains.
+    /// Not 0: the best hit is probably relevant, not a chance match.
     pub is_relevant: i32,
     /// Chunks that passed the filters.
     pub searched_chunks: u64,
     /// Continues the result, as `cursor` of the same request; empty: it ends here.
     pub next: kb_str,
-    /// Sentences about what may not be as it was meant.
+    /// Warnings, one sentence each.
     pub warnings: *const kb_str,
     /// How many.
     pub warnings_len: usize,
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn kb_hits_get(
     }
 }
 
-/// Fills `out` with what is known of the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
+/// Fills `out` with facts about the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
 ///
 /// # Safety
 /// As for `kb_hits_get`.
@@ -320,7 +320,7 @@ pub unsafe extern "C" fn kb_hits_about(
     }
 }
 
-/// Frees hits and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees hits and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `hits` is NULL or points to NULL or to live hits.

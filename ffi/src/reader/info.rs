@@ -1,4 +1,4 @@
-//! What a file is, and what this library is.
+//! Facts about a file, and about this library.
 
 use std::ffi::{CStr, c_char};
 
@@ -13,8 +13,8 @@ use crate::base::status::kb_status;
 use crate::base::str::kb_str;
 use crate::reader::open::kb;
 
-/// Number of the interface of this header. It grows when something is added; a library takes programs compiled for its
-/// number and for lower ones down to that of its soname.
+/// Version of the interface in this header. It grows when something is added. A library works with programs compiled for
+/// its own version, and for lower versions with the same soname.
 pub const KB_ABI_VERSION: u32 = 2;
 
 /// What a build of the library can have, as bits.
@@ -26,7 +26,7 @@ pub enum kb_feature {
     Write = 1,
     /// The built-in embedding model: search by meaning.
     Model = 2,
-    /// Programs understood as code.
+    /// Grammars: source code is parsed.
     Grammars = 4,
     /// Documents and presentations of office programs.
     Office = 8,
@@ -51,13 +51,13 @@ pub struct kb_info_view {
     pub format: kb_str,
     /// Id of its embedding model.
     pub model: kb_str,
-    /// Hash of all it holds, where it is sealed; else empty.
+    /// Hash of the whole content if the file is sealed; else empty.
     pub content_root: kb_str,
     /// Dimensions of its vectors.
     pub dim: u32,
     /// Not 0: this library has its model.
     pub is_model_available: i32,
-    /// Not 0: it is sealed, and nothing changed since.
+    /// Not 0: the file is sealed and unchanged since then.
     pub is_sealed: i32,
     /// Documents.
     pub documents: u64,
@@ -92,7 +92,7 @@ impl Opaque for kb_info {
     const NAME: &str = "kb_info";
 }
 
-/// What a file holds. The call "info" of `kb_call` says more.
+/// Returns what a file holds. The call "info" of `kb_call` returns more.
 ///
 /// # Safety
 /// `file` is an open file; `out` and `err` are NULL or may be written.
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn kb_info_get(
     }
 }
 
-/// Frees an info and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees an info and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `info` is NULL or points to NULL or to a live info.
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn kb_info_free(info: *mut *mut kb_info) {
     infallible((), || unsafe { handle::free(info) });
 }
 
-/// Version of the library with NUL at the end: that of KB_VERSION, where header and library belong together. Static.
+/// Version of the library, NUL-terminated; equal to KB_VERSION if header and library match. Static.
 #[unsafe(no_mangle)]
 pub extern "C" fn kb_version() -> *const c_char {
     const VERSION: &CStr =

@@ -1,4 +1,4 @@
-//! What lists have in common.
+//! Shared by all lists.
 
 use kb_engine::{Cursor, PageOptions};
 

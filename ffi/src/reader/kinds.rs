@@ -58,7 +58,7 @@ pub(crate) fn kind_bit(kind: SymbolKind) -> u32 {
     at.map_or(0, |at| 1 << at)
 }
 
-/// What a document is made of.
+/// Kind of the parts of a document.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]

@@ -12,8 +12,8 @@ use crate::base::status::kb_status;
 use crate::base::str::kb_str;
 use crate::base::text;
 
-/// A file that is open for reading and searching. Any number of threads may use one at once. It reads the newest commit
-/// at each call; a writer beside it is not disturbed. The caller owns it: `kb_close`.
+/// A file that is open for reading and searching. Any number of threads may use it at once. Each call reads the newest
+/// commit and does not disturb a writer. The caller owns it: `kb_close`.
 #[allow(non_camel_case_types)]
 pub struct kb {
     _private: [u8; 0],
@@ -25,7 +25,7 @@ impl Opaque for kb {
     const NAME: &str = "kb";
 }
 
-/// Opens a file. Milliseconds, whatever its size: it is mapped, not read.
+/// Opens a file. Takes milliseconds at any size, because the file is mapped, not read.
 ///
 /// Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`.
 ///
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn kb_open(
     }
 }
 
-/// Opens the bytes of a file that lies in memory, in an archive or in an executable. They are copied.
+/// Opens a file from its bytes in memory, for example from an archive or an executable. The bytes are copied.
 ///
 /// Errors: as those of `kb_open`.
 ///
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn kb_open_bytes(
     }
 }
 
-/// Closes a file and sets the pointer to NULL, so that a second close does nothing. Results that came from it stay.
-/// Nothing happens where either pointer is NULL.
+/// Closes a file and sets the pointer to NULL, so that a second close does nothing. Its results stay valid. Does nothing
+/// if either pointer is NULL.
 ///
 /// Errors: `KB_IN_USE` while another thread, or the caller of this callback, is in a call with it: it stays open.
 ///

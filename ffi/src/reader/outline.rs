@@ -27,7 +27,7 @@ pub struct kb_sections {
 pub struct kb_section {
     /// sizeof(kb_section).
     pub struct_size: usize,
-    /// Its position among the sections: "2.1".
+    /// Number of the section: "2.1".
     pub number: kb_str,
     /// Text of the heading; of a symbol its label: `fn parse`.
     pub title: kb_str,
@@ -60,7 +60,7 @@ impl Opaque for kb_sections {
     const NAME: &str = "kb_sections";
 }
 
-/// The outline of a document, in reading order; empty where it has none.
+/// Returns the outline of a document, in reading order; empty if it has none.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 ///
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn kb_sections_get(
     }
 }
 
-/// Frees sections and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees sections and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `sections` is NULL or points to NULL or to live sections.

@@ -45,7 +45,7 @@ pub struct kb_part {
     pub rows: u32,
     /// Columns of a sheet.
     pub columns: u32,
-    /// The row of a sheet whose cells name its columns; 0: none.
+    /// Number of the header row of a sheet; 0: none.
     pub header_row: u32,
     /// Not 0: a hidden sheet or slide.
     pub is_hidden: i32,
@@ -62,8 +62,8 @@ impl Opaque for kb_parts {
     const NAME: &str = "kb_parts";
 }
 
-/// The pages, sheets or slides of a document; empty where it has none. Their text is `kb_get_text` of their lines; cells with their values are
-/// the calls "sheet" and "pages" of `kb_call`.
+/// Returns the pages, sheets or slides of a document; empty if it has none. `kb_get_text` of their lines returns their
+/// text. The calls "sheet" and "pages" of `kb_call` return cells with their values.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
 ///
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn kb_parts_get(
     }
 }
 
-/// Frees parts and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees parts and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `parts` is NULL or points to NULL or to live parts.

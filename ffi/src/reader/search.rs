@@ -19,7 +19,7 @@ use crate::reader::items::page;
 use crate::reader::kinds::bits;
 use crate::reader::open::kb;
 
-/// Which index answers a query.
+/// How to search.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
@@ -34,7 +34,7 @@ pub enum kb_mode {
     Title = 3,
 }
 
-/// What one hit stands for.
+/// What one hit is.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
@@ -66,7 +66,7 @@ pub enum kb_sort {
 pub struct kb_search_options {
     /// sizeof(kb_search_options).
     pub struct_size: usize,
-    /// Most hits, 1 to 10000; 0: 10.
+    /// Maximum number of hits, 1 to 10000; 0: 10.
     pub k: u32,
     /// A `kb_mode`.
     pub mode: i32,
@@ -74,25 +74,25 @@ pub struct kb_search_options {
     pub scope: i32,
     /// A `kb_sort`.
     pub sort: i32,
-    /// Hits with a lower score are left out, 0 to 1.
+    /// Hits with a lower score are omitted, 0 to 1.
     pub min_score: f32,
     /// Lines of the document before each hit, up to 1000.
     pub context_before: u32,
     /// Lines of the document after each hit, up to 1000.
     pub context_after: u32,
-    /// Most lines of each passage, the best ones; 0: the whole passage.
+    /// Maximum number of lines of each passage, the best ones; 0: the whole passage.
     pub max_lines: u32,
-    /// Most tokens of 4 bytes of the whole result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    /// Maximum tokens (4 bytes each) of the whole result, up to 1000000; 0: no limit. `cursor` continues it.
     pub max_tokens: u32,
-    /// Not 0: operators as `"phrase"` and `-word` are plain text.
+    /// Not 0: operators such as `"phrase"` and `-word` are plain text.
     pub plain: i32,
     /// Not 0: neighbouring chunks stay separate hits.
     pub no_join: i32,
-    /// Not 0: a part of a symbol becomes the whole symbol, up to 16 KB.
+    /// Not 0: a hit inside a symbol is extended to the whole symbol, up to 16 KB.
     pub smart_context: i32,
     /// Bits of `kb_class`; 0: all.
     pub classes: u32,
-    /// Bits of `kb_symbol_kind`, of the symbol that a hit lies in; 0: all, and hits in no symbol.
+    /// Bits of `kb_symbol_kind` of the symbol around a hit; 0: all hits, with or without a symbol.
     pub symbol_kinds: u32,
     /// Milliseconds since 1970: documents modified then or later; 0: all.
     pub modified_since_ms: i64,
@@ -116,15 +116,15 @@ pub struct kb_search_options {
     pub tags: *const kb_str,
     /// How many.
     pub tags_len: usize,
-    /// Names of symbols, with `*` and `?`, in either case.
+    /// Names of symbols, with `*` and `?`; case is ignored.
     pub symbol_names: *const kb_str,
     /// How many.
     pub symbol_names_len: usize,
     /// Continues an earlier result: `next` of its `kb_hits_summary`.
     pub cursor: kb_str,
-    /// Called meanwhile; NULL: nobody.
+    /// Progress callback; NULL: none.
     pub progress: kb_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 

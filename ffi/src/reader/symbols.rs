@@ -15,7 +15,7 @@ use crate::reader::items::{no_item, page};
 use crate::reader::kinds::{bits, kind_bit};
 use crate::reader::open::kb;
 
-/// Which symbols are wanted. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.
+/// Options of a search for symbols. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
@@ -24,11 +24,11 @@ pub struct kb_symbols_options {
     pub struct_size: usize,
     /// Bits of `kb_symbol_kind`; 0: all.
     pub kinds: u32,
-    /// Most tokens of 4 bytes of the result, up to 1000000; 0: no limit. The rest follows by `cursor`.
+    /// Maximum tokens (4 bytes each) of the result, up to 1000000; 0: no limit. `cursor` continues it.
     pub max_tokens: u32,
-    /// Most symbols; 0: the default of the engine.
+    /// Maximum number of symbols; 0: the default of the engine.
     pub k: u32,
-    /// A name, with `*` and `?`, in either case; NULL: all.
+    /// A name, with `*` and `?`; case is ignored. NULL: all.
     pub name: kb_str,
     /// A name: symbols that use it. Excludes `used_by`.
     pub uses: kb_str,
@@ -70,9 +70,9 @@ pub struct kb_symbol {
     pub language: kb_str,
     /// Its name.
     pub name: kb_str,
-    /// It and the symbols that hold it: `impl Foo > fn bar`.
+    /// The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     pub hierarchy: kb_str,
-    /// What stands before its body, on one line.
+    /// The text before its body, on one line.
     pub signature: kb_str,
     /// One bit of `kb_symbol_kind`.
     pub kind: u32,
@@ -101,8 +101,8 @@ impl Opaque for kb_symbols {
     const NAME: &str = "kb_symbols";
 }
 
-/// Finds symbols by name, kind, language, path, or by the names that they use. By name, not by scope: two functions of
-/// one name are one to it.
+/// Finds symbols by name, kind, language or path, or by the names that they use. It compares names, not scopes: functions
+/// with the same name are not distinguished.
 ///
 /// Errors: `KB_INVALID_ARGUMENT`, `KB_INVALID_CONTINUATION_TOKEN`, `KB_CONTINUATION_STALE`.
 ///
@@ -154,7 +154,10 @@ unsafe fn request(options: &kb_symbols_options) -> Result<SymbolsRequest, Fault>
         request = request.k(usize::try_from(options.k).unwrap_or(usize::MAX));
     }
     match (uses, used_by) {
-        (Some(_), Some(_)) => Err(Fault::argument("uses", "it excludes used_by")),
+        (Some(_), Some(_)) => Err(Fault::argument(
+            "uses",
+            "it cannot be combined with used_by",
+        )),
         (Some(uses), None) => Ok(request.relation(SymbolRelation::Uses(uses.to_owned()))),
         (None, Some(by)) => Ok(request.relation(SymbolRelation::UsedBy(by.to_owned()))),
         (None, None) => Ok(request),
@@ -237,7 +240,7 @@ pub unsafe extern "C" fn kb_symbols_get(
     }
 }
 
-/// Frees symbols and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees symbols and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `symbols` is NULL or points to NULL or to live symbols.

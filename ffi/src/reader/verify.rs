@@ -21,11 +21,11 @@ use crate::reader::open::kb;
 pub struct kb_verify_options {
     /// sizeof(kb_verify_options).
     pub struct_size: usize,
-    /// Not 0: also decode all contents and compare them with each other, some ten times slower.
+    /// Not 0: also decode all contents and compare them with each other; about ten times slower.
     pub deep: i32,
-    /// Called meanwhile; NULL: nobody.
+    /// Progress callback; NULL: none.
     pub progress: kb_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 
@@ -34,7 +34,7 @@ unsafe impl BySize for kb_verify_options {
     const NAME: &str = "kb_verify_options";
 }
 
-/// What a verification found. The caller owns it: `kb_problems_free`.
+/// The problems that a verification found. The caller owns it: `kb_problems_free`.
 #[allow(non_camel_case_types)]
 pub struct kb_problems {
     _private: [u8; 0],
@@ -46,8 +46,8 @@ impl Opaque for kb_problems {
     const NAME: &str = "kb_problems";
 }
 
-/// Compares a file with its checksums: 6 GB a second in memory. It succeeds where it could look at everything;
-/// `kb_problems_len` says how much is wrong.
+/// Checks the checksums of a file, at about 6 GB per second in memory. It succeeds if everything could be checked, even
+/// with problems; `kb_problems_len` returns their number.
 ///
 /// Errors: `KB_CANCELLED`, `KB_SNAPSHOT_EXPIRED`, `KB_IO`.
 ///
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn kb_verify(
     }
 }
 
-/// How many problems there are; 0: the file is good.
+/// Number of problems; 0: the file is sound.
 ///
 /// # Safety
 /// `problems` is NULL or live.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn kb_problems_get(problems: *const kb_problems, index: us
     })
 }
 
-/// Frees problems and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees problems and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `problems` is NULL or points to NULL or to live problems.

@@ -1,4 +1,4 @@
-//! What is behind writers in a build that only reads: nothing, since none can be opened.
+//! Replaces `engine.rs` in a build that only reads: no writer can be opened.
 
 use std::path::{Path, PathBuf};
 

@@ -10,7 +10,7 @@ use crate::reader::documents::kb_pair;
 use crate::writer::document::{NewDocument, kb_new_document};
 use crate::writer::open::kb_writer;
 
-/// Adds a document with the next commit: it is read and cut into chunks now.
+/// Adds a document with the next commit. It is read and split into chunks at once.
 ///
 /// Errors: `KB_INVALID_ARGUMENT` (a path that is none, secrets), `KB_DOCUMENT_EXISTS`, `KB_INDEX_LOCKED`, `KB_ENCRYPTED`,
 /// `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`, `KB_FILE_TOO_LARGE`, `KB_CANCELLED`,

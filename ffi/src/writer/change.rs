@@ -1,4 +1,4 @@
-//! Other changes, and what makes them last.
+//! Other changes, commit and rollback.
 
 use std::ffi::c_void;
 
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn kb_writer_remove(
     }
 }
 
-/// Gives tags to a document and takes others with the next commit.
+/// Adds and removes tags of a document with the next commit.
 ///
 /// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (a tag that is none),
 /// `KB_INDEX_LOCKED`, `KB_IN_USE`.
@@ -60,11 +60,11 @@ pub unsafe extern "C" fn kb_writer_tag(
     }
 }
 
-/// Makes what was changed durable and visible to readers, as one step. `progress` is NULL or called meanwhile with
+/// Makes all pending changes durable and visible to readers in one step. `progress` is NULL, or is called with
 /// `progress_data`.
 ///
-/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. The last commit stands then, and what was
-/// changed since is gone, but for `KB_IN_USE`.
+/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After an error the file keeps its last
+/// commit, and all later changes are lost, except for `KB_IN_USE`.
 ///
 /// # Safety
 /// `writer` is an open writer; `err` is NULL or may be written.
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn kb_writer_commit(
     unsafe { fallible(err, || handle::used(writer, "writer")?.commit(&listener)) }
 }
 
-/// Forgets what was changed since the last commit, and lets other writers have the file.
+/// Discards all changes since the last commit, and releases the file to other writers.
 ///
 /// Errors: `KB_IN_USE`.
 ///

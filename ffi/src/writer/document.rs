@@ -14,32 +14,32 @@ use crate::reader::documents::kb_pair;
 pub struct kb_new_document {
     /// sizeof(kb_new_document).
     pub struct_size: usize,
-    /// Its path in the file: "notes/tides.md". The ending says how the bytes are read.
+    /// Its path in the file: "notes/tides.md". The extension decides how the bytes are read.
     pub path: kb_str,
-    /// The bytes of the document: UTF-8 text, or those of a file.
+    /// The content: UTF-8 text, or the bytes of a file.
     pub data: *const c_void,
     /// How many.
     pub data_len: usize,
-    /// Its title; NULL: its first heading, else its name. It is searched and embedded with the text, so give an empty one
-    /// to a text whose name says nothing.
+    /// Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an empty
+    /// one if the name is meaningless.
     pub title: kb_str,
     /// Tags.
     pub tags: *const kb_str,
     /// How many.
     pub tags_len: usize,
-    /// More that is stated about it, beside what it states itself.
+    /// Metadata in addition to that in the document.
     pub metadata: *const kb_pair,
     /// How many.
     pub metadata_len: usize,
     /// Modification time of the original, milliseconds since 1970; 0: now.
     pub modified_ms: i64,
-    /// Not 0: it takes the place of a document of its path, with its handle and tags.
+    /// Not 0: replaces an existing document with this path; its handle and tags stay.
     pub replace: i32,
-    /// Not 0: it is added though it is, or holds, a key or credentials.
+    /// Not 0: adds it even if it may hold keys or credentials.
     pub include_secrets: i32,
-    /// Called while the bytes are read; NULL: nobody.
+    /// Progress callback while the bytes are read; NULL: none.
     pub progress: kb_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 

@@ -1,4 +1,4 @@
-//! What is behind writers: the writer of the engine, one call at a time.
+//! The writer of the engine behind the handle; it takes one call at a time.
 
 use std::path::{Path, PathBuf};
 use std::process;
@@ -319,10 +319,7 @@ pub(crate) fn add(
     if !given.include_secrets
         && let Some(secret) = secret_by_name(given.path).or_else(|| secret_in(&document))
     {
-        let reason = format!(
-            "{:?} {secret}; include_secrets adds it all the same",
-            given.path
-        );
+        let reason = format!("{:?} {secret}; include_secrets adds it anyway", given.path);
         return Err(Fault::argument("document", &reason));
     }
     let path = document.path.clone();

@@ -13,8 +13,8 @@ use crate::writer::open::kb_writer;
 use crate::writer::options::{IndexTexts, kb_index_options, kb_seal_options};
 use crate::writer::report::kb_report;
 
-/// Reads folders and files: what changed since the last run, and nothing else. A commit of its own, which also has what
-/// waited; readers see it when it is whole.
+/// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
+/// changes, and readers see all of it at once.
 ///
 /// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 /// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
@@ -57,8 +57,8 @@ pub unsafe extern "C" fn kb_writer_index(
     }
 }
 
-/// Commits what waits, and writes the smallest form of the file to `output`, or in place: the form to ship. The commit
-/// stands also where sealing fails.
+/// Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place. The commit stays
+/// even if sealing fails.
 ///
 /// Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 /// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.

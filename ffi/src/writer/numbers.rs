@@ -3,7 +3,7 @@
 use crate::base::options::BySize;
 use crate::base::str::kb_str;
 
-/// The numbers of a report. Fields that are not of its kind are 0.
+/// The numbers of a report. Fields of the other kind of report are 0.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
@@ -20,15 +20,15 @@ pub struct kb_report_view {
     pub updated: u64,
     /// Index run: documents that were removed.
     pub removed: u64,
-    /// Index run: documents that stayed.
+    /// Index run: documents that are unchanged.
     pub unchanged: u64,
-    /// Index run: files that were left out.
+    /// Index run: files that were skipped.
     pub skipped: u64,
     /// Sealing: bytes of the file before.
     pub bytes_before: u64,
     /// Sealing: bytes of the sealed file.
     pub bytes_after: u64,
-    /// Sealing: hash of all it holds. Valid until the report is freed.
+    /// Sealing: hash of the whole content. Valid until the report is freed.
     pub content_root: kb_str,
 }
 

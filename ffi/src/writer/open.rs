@@ -25,7 +25,7 @@ impl Opaque for kb_writer {
     const NAME: &str = "kb_writer";
 }
 
-/// Opens a file for writing. A new file is there from the first commit on.
+/// Opens a file for writing. A new file appears with its first commit.
 ///
 /// Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`; `KB_NOT_BUILT` in a library
 /// that only reads.
@@ -52,8 +52,8 @@ pub unsafe extern "C" fn kb_writer_open(
     }
 }
 
-/// Closes a writer and sets the pointer to NULL, so that a second close does nothing. What was not committed is lost.
-/// Nothing happens where either pointer is NULL.
+/// Closes a writer and sets the pointer to NULL, so that a second close does nothing. Uncommitted changes are lost. Does
+/// nothing if either pointer is NULL.
 ///
 /// Errors: `KB_IN_USE` during a call with it: it stays open.
 ///

@@ -6,16 +6,16 @@ use crate::base::options::BySize;
 use crate::base::progress::kb_progress_fn;
 use crate::base::str::kb_str;
 
-/// What a writer does with the file of its path.
+/// How a writer opens its file.
 #[repr(i32)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_writer_mode {
-    /// Changes it, or makes it where there is none. The default.
+    /// Opens the file, or creates it if it does not exist. The default.
     OpenOrCreate = 0,
-    /// Makes a new one, in the place of one that is there. That one stays until the first commit.
+    /// Creates a new file. An existing file is replaced at the first commit.
     Create = 1,
-    /// Changes it; `KB_PATH_NOT_FOUND` where there is none.
+    /// Opens the file; `KB_PATH_NOT_FOUND` if it does not exist.
     Open = 2,
 }
 
@@ -28,13 +28,13 @@ pub struct kb_writer_options {
     pub struct_size: usize,
     /// A `kb_writer_mode`.
     pub mode: i32,
-    /// How long a change waits until another writer is closed, milliseconds; 0: not at all.
+    /// How long a change waits for another writer to close, in milliseconds; 0: not at all.
     pub lock_timeout_ms: u32,
-    /// Path of a `kb` program of this version, which reads PDF and office documents in confined processes of its own.
-    /// NULL, and `in_process` 0: such documents are left out, with a reason that says so.
+    /// Path of a `kb` program of this version, which reads PDF and office documents in sandboxed worker processes. If it is
+    /// NULL and `in_process` is 0, such documents are skipped with a reason.
     pub worker: kb_str,
-    /// Not 0: they are read in this process, which a hostile file can slow, fill with memory or abort. For files that
-    /// are trusted.
+    /// Not 0: reads them in this process, for trusted files only. A hostile file can slow the process down, exhaust its
+    /// memory or abort it.
     pub in_process: i32,
 }
 
@@ -48,11 +48,11 @@ unsafe impl BySize for kb_writer_options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_codec {
-    /// As the file has them; `KB_CODEC_I8` in a new one.
+    /// The codec of the file; `KB_CODEC_I8` for a new file.
     Default = 0,
     /// A byte each.
     I8 = 1,
-    /// Half a byte each: smaller, a little less exact.
+    /// Half a byte each: smaller and slightly less precise.
     I4 = 2,
 }
 
@@ -63,39 +63,39 @@ pub enum kb_codec {
 pub struct kb_index_options {
     /// sizeof(kb_index_options).
     pub struct_size: usize,
-    /// Threads; 0: as many as there are cores.
+    /// Number of threads; 0: one per core.
     pub threads: u32,
     /// A `kb_codec`.
     pub vectors: i32,
-    /// Larger files are left out, bytes; 0: 16 MiB.
+    /// Files with more bytes are skipped; 0: 16 MiB.
     pub max_file_bytes: u64,
-    /// Not 0: reads every file anew; columns of imported vectors are lost.
+    /// Not 0: reads every file again; imported vectors are lost.
     pub rebuild: i32,
-    /// Not 0: compares contents where size and time are the same.
+    /// Not 0: compares contents even if size and time are unchanged.
     pub force_hash: i32,
-    /// Not 0: removes the documents of folders that are gone.
+    /// Not 0: removes the documents of folders that have no files left.
     pub prune: i32,
-    /// 1: files that are, or hold, keys or credentials become documents; -1: they do not; 0: as the file says.
+    /// 1: also reads files that may hold keys or credentials; -1: skips them; 0: the choice stored in the file.
     pub include_secrets: i32,
-    /// 1: segments get trigrams; -1: they do not; 0: as the file says.
+    /// 1: writes a trigram index; -1: writes none; 0: the choice stored in the file.
     pub trigrams: i32,
-    /// Which root of the file the folder is, where it moved; NULL: the one that has its path.
+    /// The root of the file that a moved folder is; NULL: the root with its path.
     pub root: kb_str,
-    /// Called meanwhile; NULL: nobody.
+    /// Progress callback; NULL: none.
     pub progress: kb_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
-    /// 1: hidden files and folders that git does not track are read too; -1: they are not; 0: as the file says for the
-    /// folder, in a new one not. Those that git tracks are always read.
+    /// 1: also reads hidden files and folders that git does not track; -1: skips them; 0: the choice stored for the folder,
+    /// else -1. Hidden files that git tracks are always read.
     pub hidden: i32,
-    /// 1: symbolic links are followed; -1: they are not; 0: as the file says for the folder, in a new one not.
+    /// 1: follows symbolic links; -1: skips them; 0: the choice stored for the folder, else -1.
     pub follow: i32,
-    /// Patterns as in .gitignore, relative to the folder: only files are read that match one, or that lie in a folder that
-    /// does. NULL: as the file says for the folder. Not NULL and `include_len` 0: every file.
+    /// Patterns as in .gitignore, relative to the folder: only files that match one, or are in a folder that matches, are
+    /// read. NULL: the patterns stored for the folder. Not NULL with `include_len` 0: every file.
     pub include: *const kb_str,
     /// How many patterns `include` points to.
     pub include_len: usize,
-    /// Patterns as in .gitignore of files and folders that are not read; NULL and length 0 as for `include`.
+    /// Patterns as in .gitignore of files and folders to skip; NULL and length 0 as for `include`.
     pub exclude: *const kb_str,
     /// How many patterns `exclude` points to.
     pub exclude_len: usize,
@@ -131,9 +131,9 @@ pub struct kb_seal_options {
     pub vectors: i32,
     /// Not 0: replaces another .kb at `output`.
     pub replace: i32,
-    /// Called meanwhile; NULL: nobody.
+    /// Progress callback; NULL: none.
     pub progress: kb_progress_fn,
-    /// Handed to `progress`.
+    /// Passed to `progress`.
     pub progress_data: *mut c_void,
 }
 

@@ -10,7 +10,7 @@ use crate::base::str::kb_str;
 use crate::writer::Report;
 use crate::writer::numbers::kb_report_view;
 
-/// What an index run or sealing did. The caller owns it: `kb_report_free`.
+/// Report of an index run or of sealing. The caller owns it: `kb_report_free`.
 #[allow(non_camel_case_types)]
 pub struct kb_report {
     _private: [u8; 0],
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn kb_report_get(
     }
 }
 
-/// The report as `kb index --json` and `kb seal --json` print it, with every document that changed and every file that
-/// was left out. Valid until the report is freed; empty for NULL.
+/// The report as `kb index --json` and `kb seal --json` print it, with every changed document and every skipped file. Valid
+/// until the report is freed; empty for NULL.
 ///
 /// # Safety
 /// `report` is NULL or live.
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn kb_report_json(report: *const kb_report) -> kb_str {
     })
 }
 
-/// Frees a report and sets the pointer to NULL. Nothing happens where either is NULL.
+/// Frees a report and sets the pointer to NULL. Does nothing if either is NULL.
 ///
 /// # Safety
 /// `report` is NULL or points to NULL or to a live report.
