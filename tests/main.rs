@@ -1,5 +1,5 @@
-//! Behaviour through the public doors. One line per module. A target of the package `kb-cli`, because
-//! cargo tells only those where the binary is.
+//! Tests of behaviour through the public interfaces. One line per module. This is a target of the package `kb-cli`,
+//! because cargo tells only its targets where the binary is.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

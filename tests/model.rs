@@ -1,4 +1,4 @@
-//! Answers depend on what a file holds, not on how it came there: commits, order, threads.
+//! Results depend on the content of a file only, not on commits, order or threads.
 
 use kb_engine::{
     Class, Filters, Hit, IndexOptions, Kb, KbWriter, Mode, Progress, Request, Response,

@@ -1,4 +1,4 @@
-//! Small files that unfold into much: what a reader gives and holds stays bounded.
+//! Small files that expand to large data: output and memory of a reader stay bounded.
 
 use kb_engine::testing::store::tables::{BLOCKS, FACETS};
 use kb_engine::{

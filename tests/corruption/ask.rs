@@ -1,4 +1,4 @@
-//! Asks a file everything that a handle offers, within bounds of time and memory.
+//! Calls every read function of a file, within limits of time and memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Rows of chunks of a forged file: read as the text of the format says, written as a writer does.
+//! Chunk rows of a forged file: read as the format text specifies, written as a writer writes them.
 
 use std::collections::BTreeMap;
 

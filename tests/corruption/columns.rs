@@ -1,4 +1,4 @@
-//! Columns that lie behind true checksums: chunk rows, block rows, text, words, vectors.
+//! Columns with wrong values behind valid checksums: chunk rows, block rows, text, words, vectors.
 
 use kb_engine::testing::catalog::COLUMNS;
 use kb_engine::testing::container::column::ColumnId;

@@ -1,4 +1,4 @@
-//! Forged files: what a file stores, changed and written back with true checksums.
+//! Forges files: changes stored values and writes them back with valid checksums.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! Groups of symbols that lie, and groups of documents that change.
+//! Symbol groups with wrong values, and document groups that change.
 
 use std::path::Path;
 

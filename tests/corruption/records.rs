@@ -1,4 +1,4 @@
-//! Records that lie: counts, numbers, lengths.
+//! Records with wrong counts, numbers and lengths.
 
 use kb_engine::testing::container::Key;
 use kb_engine::testing::index::keyword::KeywordRecord;

@@ -1,4 +1,4 @@
-//! What a commit survives: power loss, killed processes, forks and refused system calls.
+//! Commits survive power loss, killed processes, forks and failing system calls.
 
 mod crash;
 mod fork;

@@ -1,5 +1,5 @@
-//! One writer and many readers, each a process of its own: what a reader answers is always one commit,
-//! whole; a writer that is killed leaves the last commit; a second writer waits or is told who writes.
+//! One writer and many readers in separate processes. A reader always sees one whole commit. A killed writer leaves the
+//! last commit. A second writer waits, or gets an error that names the first.
 //!
 //! The file describes itself: every commit replaces all documents, each of which says its number and
 //! the generation, and ends in a sum of its text. A reader takes all of them in one request.

@@ -1,4 +1,4 @@
-//! The words of `format-spec/` against the code: when one side changes, the other has to follow.
+//! Compares the text of `format-spec/` with the code: if one changes, the other must follow.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! No file imports one that imports it; folders and files stay small.
+//! There are no import cycles; folders and files stay small.
 
 use xtask::sources::measures::measure;
 use xtask::sources::module_graph::ModuleGraph;

@@ -1,4 +1,4 @@
-//! Questions that have no good answer: each gets the right one or its own clear error.
+//! Unusual queries: each gets the right result or its own clear error.
 
 use kb_engine::{Filters, Kb, KbWriter, Mode, Request, Scope};
 

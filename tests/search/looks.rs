@@ -1,4 +1,4 @@
-//! What a hit shows: joined chunks, lines around it, a part of its text.
+//! What a hit shows: joined chunks, context lines, a part of its text.
 
 use kb_engine::{Hit, Kb, PageOptions, Request};
 

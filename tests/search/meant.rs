@@ -1,4 +1,4 @@
-//! Operators that nobody meant are text, and no operator leaves an answer silently empty.
+//! Unintended operators are plain text, and no operator silently empties a result.
 
 use kb_engine::{Filters, Kb, Mode, Relevance, Request, Scope};
 use tempfile::TempDir;

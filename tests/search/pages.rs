@@ -1,4 +1,4 @@
-//! Answers in parts: together they are the whole, and a continuation leads nowhere else.
+//! Results in parts: together they are complete, and a cursor fits only its own request.
 
 use std::ops::Range;
 

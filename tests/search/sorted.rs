@@ -1,4 +1,4 @@
-//! Sorting by time or path sorts what is relevant, the same on every page.
+//! Sorting by time or path applies to relevant results, and is the same on every page.
 
 use kb_engine::{Kb, KbWriter, Mode, Request, Scope, Sort, SourceInfo, document_of};
 use tempfile::TempDir;

@@ -1,4 +1,4 @@
-//! Documents with sheets, pages and slides, put together by hand as an extractor would.
+//! Documents with sheets, pages and slides, built by hand as an extractor builds them.
 
 use kb_engine::cell_text::{Cell, CellValue, RowWriter};
 use kb_engine::{Class, Document, Page, PageSource, Part, PartContent, Sheet, Slide};

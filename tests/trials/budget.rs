@@ -1,4 +1,4 @@
-//! Counts what a thread holds and allocates: a bound on work that no clock decides.
+//! Counts the memory that a thread holds and allocates: a bound on work that does not depend on time.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

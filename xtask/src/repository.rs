@@ -1,4 +1,4 @@
-//! Where things are in this repository, and cargo started on it.
+//! Paths in this repository, and running cargo in it.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! The fields of every object, in their order: a list is written twice, here and where the object is
-//! made, so that none is lost by accident.
+//! Checks the fields of every object and their order. The lists repeat those of the code, so that no field is lost by
+//! accident.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,5 +1,5 @@
-//! Changes of a damaged file: refused, or right, or made beside the damage; never such that `verify`
-//! no longer finds what was wrong.
+//! Changes of a damaged file are refused, or correct, or made beside the damage. `verify` must still find the damage
+//! after them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Single flipped bits: noticed, or of no consequence.
+//! Single flipped bits are detected, or have no effect.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};

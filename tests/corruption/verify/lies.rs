@@ -1,4 +1,4 @@
-//! Lies behind true checksums: each is named, and nothing panics.
+//! Wrong values behind valid checksums: `verify` names each, and nothing panics.
 
 use kb_engine::DocumentId;
 use kb_engine::Kb;

@@ -1,4 +1,4 @@
-//! Lies behind true checksums in outlines, facets, indexes and the seal, and rows that belong to nothing.
+//! Wrong values behind valid checksums in outlines, facets, indexes and the seal, and orphaned rows.
 
 use kb_engine::Kb;
 use kb_engine::testing::container::column::ExtentSink;

@@ -1,4 +1,4 @@
-//! Lies about pages, sheets and slides: each is named, and a sealed file is no longer what was sealed.
+//! Wrong values about pages, sheets and slides: `verify` names each, and the seal no longer matches.
 
 use kb_engine::testing::container::Key;
 use kb_engine::testing::store::parts;

@@ -1,4 +1,4 @@
-//! `verify`: a file that was written passes, and whatever lies in it is named.
+//! `verify`: an intact file passes, and every wrong value is named.
 
 mod changes;
 mod flips;

@@ -1,4 +1,4 @@
-//! What a disk holds after a power loss, from a record of what was done to it.
+//! Computes what a disk holds after a power loss, from a log of the operations on it.
 
 use std::collections::BTreeMap;
 use std::io;

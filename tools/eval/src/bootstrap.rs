@@ -1,4 +1,4 @@
-//! Paired bootstrap: does a difference between two rankings go beyond chance?
+//! Paired bootstrap: whether a difference between two rankings is significant.
 
 use crate::metrics::mean;
 

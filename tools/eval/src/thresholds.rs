@@ -1,4 +1,4 @@
-//! What the figures must reach.
+//! The thresholds that the figures must reach.
 
 use kb_engine::Mode;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What names the archives of all systems: checksums, the Homebrew formula, the npm packages.
+//! Files that name the archives of all systems: checksums, the Homebrew formula, the npm packages.
 
 use std::collections::BTreeMap;
 use std::fs;

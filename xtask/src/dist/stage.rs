@@ -1,4 +1,4 @@
-//! The folder that becomes the archive: the program, its completions and manual pages, and whose work is in it.
+//! The folder that becomes the archive: the program, its completions, manual pages and third-party licences.
 
 use std::fs;
 use std::path::{Path, PathBuf};

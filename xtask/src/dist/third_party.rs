@@ -1,4 +1,4 @@
-//! Whose work is in the program: the texts of its licences, and the list of its parts as a CycloneDX bill of materials.
+//! Third-party components of the program: their licence texts, and a CycloneDX bill of materials.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -1,4 +1,4 @@
-//! What somebody does first with a package: unpack it in a clean folder, index, search, seal.
+//! The first steps of a new user with a package: unpack it in a clean folder, index, search, seal.
 
 use std::fs;
 use std::path::Path;

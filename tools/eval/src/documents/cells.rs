@@ -1,4 +1,4 @@
-//! Sheets beside those of the oracle: their names, and each cell at its A1 position.
+//! Compares sheets with those of the oracle: their names, and each cell by its A1 position.
 
 use std::collections::BTreeMap;
 

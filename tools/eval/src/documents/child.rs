@@ -1,4 +1,4 @@
-//! Files read in processes of their own, so that a crash is a result like any other.
+//! Reads each file in a separate process, so that a crash is a result like any other.
 
 use std::env;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! What is measured of a document, and its values.
+//! The metrics of a document, and their values.
 
 use kb_engine::Document;
 

@@ -1,4 +1,4 @@
-//! Thousands of broken files, none of which may crash, hang or eat the machine.
+//! Reads thousands of broken files, none of which may cause a crash, a hang or unbounded memory.
 
 use std::fs;
 use std::path::PathBuf;

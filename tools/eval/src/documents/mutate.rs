@@ -1,4 +1,4 @@
-//! Real files with something broken in them: the damage that disks, cables and fuzzers do.
+//! Damages real files as disks, cables and fuzzers do.
 
 use std::io::{Cursor, Read, Write};
 

@@ -1,4 +1,4 @@
-//! One document beside what other programs read in the same file.
+//! Scores one document against what other programs read in the same file.
 
 use kb_engine::{Document, PageSource, PartContent};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! How two texts are compared: by the words that they share, in any order and in their own.
+//! Compares two texts by their common words, in any order and in order.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Pages, Markdown, data and mails made to harm.
+//! Malicious HTML, Markdown, data and mail.
 
 use super::Bomb;
 use super::archive::{Archive, Deflated};

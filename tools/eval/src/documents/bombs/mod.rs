@@ -1,4 +1,4 @@
-//! Files made to take all memory, all time or all of the stack, and what comes of them.
+//! Files made to exhaust memory, time or stack, and the results of reading them.
 
 mod archive;
 mod markup;

@@ -1,4 +1,4 @@
-//! Packages of office programs made to harm.
+//! Malicious office packages.
 
 use super::Bomb;
 use super::archive::{Archive, Deflated};

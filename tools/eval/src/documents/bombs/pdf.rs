@@ -1,4 +1,4 @@
-//! PDF files made to harm.
+//! Malicious PDF files.
 
 use super::Bomb;
 use super::archive::Deflated;

@@ -1,4 +1,4 @@
-//! Rich text and the files of Office 97-2003 made to harm.
+//! Malicious rich text and Office 97-2003 files.
 
 use super::Bomb;
 
