@@ -1,6 +1,6 @@
 //! Hits of ranked searches, and how they came to their scores.
 
-use kb_engine::{Explanation, Hit, Relevance, Request, Response};
+use kb_engine::{ContextLines, Explanation, Hit, Relevance, Request, Response};
 use serde_json::Value;
 
 use crate::document::pairs;
@@ -82,7 +82,7 @@ pub fn hit(hit: &Hit, file: Option<&str>, request: &Request) -> Object {
 }
 
 fn with_context(mut object: Object, hit: &Hit, request: &Request) -> Object {
-    let (before, after) = request.context_lines;
+    let ContextLines { before, after } = request.show.lines_around();
     if before > 0 {
         object = object.field("before", &*hit.before);
         if hit.before_is_cut {

@@ -1,6 +1,8 @@
 //! Keyword arguments of searches as requests of the engine.
 
-use kb_engine::{Class, Cursor, Filters, Mode, PageOptions, Request, Scope, Sort, SymbolKind};
+use kb_engine::{
+    Class, Cursor, Filters, Mode, PageOptions, Request, Scope, Show, Sort, SymbolKind,
+};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -108,6 +110,7 @@ pub(crate) fn request(
 ) -> PyResult<Request> {
     let mut request = Request::new(query);
     let mut page = PageOptions::default();
+    let (mut max_lines, mut context) = (None, (0, 0));
     for (name, value) in options.into_iter().flatten() {
         let name: String = name.extract()?;
         match name.as_str() {
@@ -126,7 +129,7 @@ pub(crate) fn request(
             }
             "min_score" => request.min_score = value.extract()?,
             "context" => {
-                request.context_lines = if value.is_instance_of::<PyTuple>() {
+                context = if value.is_instance_of::<PyTuple>() {
                     value.extract()?
                 } else {
                     let lines = value.extract()?;
@@ -134,7 +137,7 @@ pub(crate) fn request(
                 };
             }
             "smart_context" => request.smart_context = value.extract()?,
-            "max_lines" => request.max_lines = value.extract()?,
+            "max_lines" => max_lines = value.extract()?,
             "plain" => request.plain = value.extract()?,
             "join" => request.join = value.extract()?,
             "explain" => request.explain = value.extract()?,
@@ -151,6 +154,7 @@ pub(crate) fn request(
             _ => return Err(unexpected(function, &name)),
         }
     }
+    request.show = Show::up_to_lines(max_lines).context_lines(context.0, context.1);
     request.page = page;
     Ok(request)
 }

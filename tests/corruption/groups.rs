@@ -5,7 +5,8 @@ use std::path::Path;
 use kb_engine::testing::container::{Container, Key};
 use kb_engine::testing::store::decoder::decode_frame;
 use kb_engine::{
-    Kb, KbWriter, Mode, Progress, Request, SealOptions, SymbolKind, SymbolsRequest, VerifyOptions,
+    Kb, KbWriter, Mode, Progress, Request, SealOptions, Show, SymbolKind, SymbolsRequest,
+    VerifyOptions,
 };
 
 use super::forgery::forge;
@@ -55,7 +56,7 @@ fn problems(kb: &Kb) -> Vec<String> {
 
 /// Number and name of the section of the first hit, and the symbol that it shows.
 fn first(kb: &Kb, query: &str) -> (String, String, String) {
-    let request = Request::new(query).mode(Mode::Keyword).max_lines(3);
+    let request = Request::new(query).mode(Mode::Keyword).show(Show::lines(3));
     let response = kb.search(&request).expect("a response");
     let hit = response.hits.into_iter().next().expect("a hit");
     let symbol = hit.symbol.expect("a symbol").hierarchy;
@@ -215,7 +216,7 @@ fn groups_may_hold_anything() {
             "\"wharf(950)\"",
             "where is reset_7 defined",
         ] {
-            let request = Request::new(query).max_lines(2);
+            let request = Request::new(query).show(Show::lines(2));
             blames_the_file(kb.search(&request), &what);
             blames_the_file(kb.search(&request.smart_context(true)), &what);
         }

@@ -5,7 +5,7 @@ use kb_engine::testing::index::keyword::KeywordRecord;
 use kb_engine::testing::index::vector::VectorRecord;
 use kb_engine::testing::store::meta::{ProbeRecord, RecallRecord};
 use kb_engine::{
-    Filters, Kb, Progress, Request, SegmentId, SymbolKind, SymbolRelation, SymbolsRequest,
+    Filters, Kb, Progress, Request, SegmentId, Show, SymbolKind, SymbolRelation, SymbolsRequest,
     VerifyOptions,
 };
 
@@ -466,7 +466,7 @@ fn a_row_of_symbols_may_hold_anything() {
         }
         let search = Request::new("where is parse defined")
             .smart_context(true)
-            .max_lines(2);
+            .show(Show::lines(2));
         blames_the_file(kb.search(&search), &what);
         let named = Filters::new()
             .symbol_names(["load"])

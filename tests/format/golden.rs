@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use kb_engine::cell_text::CellValue;
 use kb_engine::{
     Class, DocumentInfo, Entry, Error, Filters, Hit, Kb, Lines, Mode, PageOptions, PartAddress,
-    PartContent, PartInfo, Progress, RegexRequest, Request, Response, Scan, SheetRow,
+    PartContent, PartInfo, Progress, RegexRequest, Request, Response, Scan, SheetRow, Show,
     VerifyOptions,
 };
 use serde_json::{Value, json};
@@ -544,7 +544,7 @@ fn golden_groups_of_symbols_have_their_sections() {
         ),
         ("bollard", "1003", "1003 def reset_0"),
     ] {
-        let request = Request::new(query).mode(Mode::Keyword).max_lines(3);
+        let request = Request::new(query).mode(Mode::Keyword).show(Show::lines(3));
         let response = kb.search(&request).expect("search");
         let hit = response.hits.first().expect(query);
         assert_eq!((&*hit.section_number, &*hit.section_name), (number, name));

@@ -1,6 +1,6 @@
 //! What a hit shows: joined chunks, context lines, a part of its text.
 
-use kb_engine::{Hit, Kb, PageOptions, Request};
+use kb_engine::{Hit, Kb, PageOptions, Request, Show, TextContext};
 
 use super::{ask, documents, file, one_file};
 
@@ -76,7 +76,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
     for (before, after) in [(0, 0), (1, 0), (0, 3), (4, 7), (1000, 1000)] {
         let request = Request::new("keeper of the storm lamp")
             .k(40)
-            .context_lines(before, after)
+            .show(Show::whole().context_lines(before, after))
             .join(false);
         let hits = ask(&kb, &request).hits;
         assert_eq!(hits.iter().any(|hit| !hit.before.is_empty()), before > 0);
@@ -91,7 +91,7 @@ fn lines_around_a_hit_are_those_of_the_document() {
             assert_eq!(lines(&hit.after), lines(tail).min(after as usize));
         }
     }
-    let request = Request::new("lamp").context_lines(0, 1001);
+    let request = Request::new("lamp").show(Show::whole().context_lines(0, 1001));
     assert_eq!(kb.search(&request).unwrap_err().code(), "INVALID_ARGUMENT");
 }
 
@@ -101,7 +101,7 @@ fn a_snippet_is_the_text_at_its_span_and_lines() {
     for characters in [1, 7, 60, 500, 100_000] {
         let request = Request::new("keeper of the storm lamp")
             .k(40)
-            .max_text_chars(characters);
+            .show(Show::chars(characters));
         for hit in ask(&kb, &request).hits {
             assert!(hit.text.chars().count() <= characters);
             let text = kb.text(&hit.document, None).expect("text").text;
@@ -129,11 +129,9 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
     for (preview, around) in [(1, 0), (20, 1), (60, 40), (200, 3000), (100_000, 500)] {
         let request = Request::new("keeper of the storm lamp")
             .k(40)
-            .max_text_chars(preview)
-            .context_chars(around)
+            .show(Show::Chars(preview, TextContext::Chars(around)))
             .join(false);
-        let mut plain = request.clone();
-        plain.context_chars = None;
+        let plain = request.clone().show(Show::chars(preview));
         let hits = ask(&kb, &request).hits;
         // One character before a line is the end of the line above.
         assert!(
@@ -159,18 +157,9 @@ fn around_a_preview_stand_the_words_of_the_document_beside_it() {
             }
         }
     }
-    for wrong in [
-        Request::new("lamp").context_chars(10),
-        Request::new("lamp")
-            .context_chars(10)
-            .max_text_chars(10)
-            .context_lines(0, 1),
-        Request::new("lamp")
-            .context_chars(10_001)
-            .max_text_chars(10),
-    ] {
-        assert_eq!(kb.search(&wrong).unwrap_err().code(), "INVALID_ARGUMENT");
-    }
+    let too_much = Show::Chars(10, TextContext::Chars(10_001));
+    let refused = kb.search(&Request::new("lamp").show(too_much));
+    assert_eq!(refused.unwrap_err().code(), "INVALID_ARGUMENT");
 }
 
 #[test]
@@ -181,7 +170,9 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
     let text = format!("first\n{0}walrus {0}\nlast\n", word.repeat(100_000));
     let kb = file(&folder, "long.kb", &[("long.txt".to_owned(), text)], 1);
     for lines in [1, 2, 1000] {
-        let request = Request::new("+walrus").context_lines(lines, lines).k(1);
+        let request = Request::new("+walrus")
+            .show(Show::whole().context_lines(lines, lines))
+            .k(1);
         let hits = ask(&kb, &request).hits;
         let hit = &hits[0];
         assert!(hit.before_is_cut && hit.after_is_cut);
@@ -191,8 +182,7 @@ fn lines_without_end_around_a_hit_are_cut_and_said_to_be() {
         assert!(hit.after.contains("[...]"));
     }
     let request = Request::new("+walrus")
-        .max_text_chars(20)
-        .context_chars(10_000)
+        .show(Show::Chars(20, TextContext::Chars(10_000)))
         .k(1);
     let hit = &ask(&kb, &request).hits[0];
     assert!(!hit.before_is_cut && !hit.after_is_cut);

@@ -8,7 +8,7 @@ mod pages;
 mod sorted;
 
 use kb_engine::{
-    Filters, Hit, Kb, KbWriter, Mode, Progress, Request, Response, Scope, Sort, search_files,
+    Filters, Hit, Kb, KbWriter, Mode, Progress, Request, Response, Scope, Show, Sort, search_files,
 };
 use tempfile::TempDir;
 
@@ -435,7 +435,7 @@ fn what_cannot_be_asked_is_refused_by_name() {
         lamp().k(10_001),
         lamp().min_score(-0.1),
         lamp().min_score(f32::NAN),
-        lamp().max_text_chars(0),
+        lamp().show(Show::chars(0)),
     ];
     for request in wrong {
         let error = kb.search(&request).unwrap_err();

@@ -2,7 +2,7 @@
 //! a tag, a section, a continuation. No panic, an answer or an error with a code, bounded memory, and
 //! answers that agree with each other.
 
-use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, PageOptions, Request, Scope, Sort};
+use kb_engine::{Filters, Hit, Kb, KbWriter, Mode, PageOptions, Request, Scope, Show, Sort};
 use serde_json::json;
 
 use super::budget::measured;
@@ -119,7 +119,8 @@ fn request(random: &mut Random) -> Request {
     request.explain = random.below(4) == 0;
     request.k = *random.one_of(&[1, 3, 10, 100, 10_000]);
     if random.below(4) == 0 {
-        request.context_lines = (random.below(5) as u32, random.below(5) as u32);
+        let (before, after) = (random.below(5) as u32, random.below(5) as u32);
+        request.show = Show::whole().context_lines(before, after);
     }
     if random.below(3) == 0 {
         let typed = |random: &mut Random| match random.below(2) {

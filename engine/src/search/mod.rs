@@ -2,7 +2,7 @@
 //!
 //! | stage | modules | in -> out |
 //! |---|---|---|
-//! | request | `request`, `filters`, `options` | what a caller wants -> a checked [`Request`] |
+//! | request | `request`, `filters`, `options`, `show` | what a caller wants -> a checked [`Request`] |
 //! | plan | `plan`, `query`, `filter`, `given_vector` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
 //! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
 //! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
@@ -34,6 +34,7 @@ mod request;
 mod rerank;
 mod response;
 mod retrieve;
+mod show;
 mod sources;
 mod symbols;
 mod timer;
@@ -56,10 +57,9 @@ pub use regex::{
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub(crate) use request::check_threads;
-pub use request::{
-    CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT,
-};
+pub use request::{K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT};
 pub use response::{Hit, HitSymbol, Response};
+pub use show::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, ContextLines, Show, TextContext};
 pub(crate) use sources::Source;
 pub(crate) use symbols::symbols;
 pub use symbols::{FoundSymbol, SymbolRelation, SymbolsRequest, SymbolsResponse};

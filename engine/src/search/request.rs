@@ -6,6 +6,7 @@ use crate::index::vector::Scan;
 use crate::paging::PageOptions;
 use crate::search::filters::Filters;
 use crate::search::options::{Mode, Scope, Sort};
+use crate::search::show::Show;
 
 /// Longest query that is searched, in bytes; the rest of a longer one is ignored with a warning.
 // A pasted stack trace has some KB. The cost of a query grows with its terms, and later terms
@@ -21,26 +22,19 @@ pub const THREADS_LIMIT: usize = 64;
 // on beyond.
 pub const K_LIMIT: usize = 10_000;
 
-/// Most lines of context on each side of a hit.
-// More than a screen of context is a document, which `kb get` returns.
-pub const CONTEXT_LIMIT_LINES: u32 = 1000;
-
-/// Most characters of context on each side of a hit.
-pub const CONTEXT_LIMIT_CHARS: usize = 10_000;
-
-/// One query to one or several .kb files, with its options.
+/// One query to one or several .kb files: what is retrieved, and in `show` and `previews` what is shown of it.
 ///
 /// The builder methods have the names of the fields. [`Kb::search`](crate::Kb::search) checks the
 /// values; building a request never fails.
 ///
 /// ```
-/// use kb_engine::{Filters, Mode, Request};
+/// use kb_engine::{Filters, Mode, Request, Show};
 ///
 /// let request = Request::new("tide tables")
 ///     .k(5)
 ///     .mode(Mode::Keyword)
 ///     .filters(Filters::new().paths(["docs/**"]))
-///     .context_lines(2, 2);
+///     .show(Show::whole().context_lines(2, 2));
 /// assert_eq!(request.k, 5);
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -65,29 +59,16 @@ pub struct Request {
     /// Hits with a lower [`score`](crate::Hit::score) are left out, `0.0..=1.0`. [`Sort`] and [`Filters`]
     /// do not change scores. Documents that a query of fields alone lists score 1.
     pub min_score: f32,
-    /// Lines of the document to return before and after each hit, each `0..=`[`CONTEXT_LIMIT_LINES`].
-    pub context_lines: (u32, u32),
     /// Whether neighbouring chunks with similar scores make one hit; has no effect in
     /// [`Scope::Documents`].
     pub join: bool,
     /// In programs, makes each hit the whole function or type that has the best lines of its chunk, with the comment
     /// above it, and each of them once. Not one of more than 16 KB. Without it, a hit is what was found. What is shown
-    /// of a hit is up to `max_lines`. [Filters](Filters::symbol_kinds) of symbols make the symbols that they ask for
+    /// of a hit is up to `show`. [Filters](Filters::symbol_kinds) of symbols make the symbols that they ask for
     /// the hits, with it or without.
     pub smart_context: bool,
-    /// Shows the best lines of a passage instead of all: at most this many whole lines, where a line longer
-    /// than [`LINE_BYTES`](crate::LINE_BYTES) counts as several, and of the longest lines whole sentences or words. The lines
-    /// with the most and rarest terms of the query are chosen, in the best chunk where they are equal. With
-    /// [`max_tokens`](PageOptions::max_tokens) the hits share the budget: each shows fewer lines rather than
-    /// leaving no room for the next. `None`: the whole passage. 0 is refused, and `max_text_chars` beside it.
-    pub max_lines: Option<u32>,
-    /// Cuts the text of a hit to this many characters around its snippet. `None`: the whole passage.
-    /// 0 is refused.
-    pub max_text_chars: Option<usize>,
-    /// Characters of the document to return before and after the cut text, rounded down to whole
-    /// words, `0..=`[`CONTEXT_LIMIT_CHARS`]. `None`: none. It needs `max_text_chars` or `max_lines` and
-    /// excludes `context_lines`.
-    pub context_chars: Option<usize>,
+    /// How much of its passage each hit shows.
+    pub show: Show,
     /// What is shown where nothing is [relevant](crate::Response::relevance) and there are several hits: at most
     /// so many of them, each of so many of its best lines and without context, and no cursor. `None`: as where
     /// something is. Neither may be 0.
@@ -126,12 +107,9 @@ impl Request {
             sort: Sort::default(),
             filters: Filters::default(),
             min_score: 0.0,
-            context_lines: (0, 0),
             join: true,
             smart_context: false,
-            max_lines: None,
-            max_text_chars: None,
-            context_chars: None,
+            show: Show::default(),
             previews: None,
             scan: Scan::Auto,
             threads: 1,
@@ -205,13 +183,6 @@ impl Request {
         self
     }
 
-    /// Sets the lines of context before and after each hit.
-    #[must_use]
-    pub fn context_lines(mut self, before: u32, after: u32) -> Request {
-        self.context_lines = (before, after);
-        self
-    }
-
     /// Sets whether neighbouring chunks make one hit.
     #[must_use]
     pub fn join(mut self, join: bool) -> Request {
@@ -226,24 +197,10 @@ impl Request {
         self
     }
 
-    /// Shows at most `lines` lines of each hit, the best ones.
+    /// Sets how much of its passage each hit shows.
     #[must_use]
-    pub fn max_lines(mut self, lines: u32) -> Request {
-        self.max_lines = Some(lines);
-        self
-    }
-
-    /// Cuts the text of each hit to `chars` characters around its snippet.
-    #[must_use]
-    pub fn max_text_chars(mut self, chars: usize) -> Request {
-        self.max_text_chars = Some(chars);
-        self
-    }
-
-    /// Sets the characters of context before and after the cut text of each hit.
-    #[must_use]
-    pub fn context_chars(mut self, chars: usize) -> Request {
-        self.context_chars = Some(chars);
+    pub fn show(mut self, show: Show) -> Request {
+        self.show = show;
         self
     }
 
@@ -313,58 +270,14 @@ impl Request {
             let reason = format!("{} given; allowed are 0 to 1", self.min_score);
             return invalid("min_score", reason);
         }
-        let (before, after) = self.context_lines;
-        if before.max(after) > CONTEXT_LIMIT_LINES {
-            let given = before.max(after);
-            let reason = format!("{given} lines given; allowed are 0 to {CONTEXT_LIMIT_LINES}");
-            return invalid("context", reason);
-        }
-        if self.max_lines == Some(0) {
-            return invalid("max_lines", "0 given; at least 1".to_owned());
-        }
+        self.show.validate()?;
         if self
             .previews
             .is_some_and(|(hits, lines)| hits == 0 || lines == 0)
         {
             return invalid("previews", "0 given; at least 1".to_owned());
         }
-        if self.max_lines.is_some() && self.max_text_chars.is_some() {
-            return invalid("max_lines", "it excludes max_text_chars".to_owned());
-        }
-        if self.max_text_chars == Some(0) {
-            return invalid("max_text_chars", "0 given; at least 1".to_owned());
-        }
-        match self.context_chars {
-            Some(given) if given > CONTEXT_LIMIT_CHARS => {
-                let reason = format!("{given} given; allowed are 0 to {CONTEXT_LIMIT_CHARS}");
-                return invalid("context_chars", reason);
-            }
-            Some(_) if self.max_text_chars.is_none() && self.max_lines.is_none() => {
-                return invalid(
-                    "context_chars",
-                    "it needs max_text_chars or max_lines".to_owned(),
-                );
-            }
-            Some(_) if self.context_lines != (0, 0) => {
-                return invalid("context_chars", "it excludes context_lines".to_owned());
-            }
-            _ => {}
-        }
         self.page.validate()
-    }
-
-    /// The request that shows the hits of an answer where nothing is relevant, if they are to be shown in another
-    /// way.
-    pub(crate) fn as_previews(&self) -> Option<Request> {
-        let (hits, lines) = self.previews?;
-        Some(Request {
-            k: self.k.min(hits),
-            max_lines: Some(lines),
-            max_text_chars: None,
-            context_lines: (0, 0),
-            context_chars: None,
-            ..self.clone()
-        })
     }
 
     /// Whether hits are symbols of programs: those that filters ask for, or with smart context those that hold
@@ -388,12 +301,9 @@ impl Request {
             sort,
             filters,
             min_score,
-            context_lines: _,
             join,
             smart_context,
-            max_lines: _,
-            max_text_chars: _,
-            context_chars: _,
+            show: _,
             previews: _,
             scan,
             threads: _,
@@ -455,11 +365,10 @@ mod tests {
             filter(Filters::new().modified_since_ms(1)),
             filter(Filters::new().symbol_kinds([SymbolKind::Function])),
             filter(Filters::new().symbol_names(["a"])),
-            (base().context_lines(1, 0), false),
-            (base().max_lines(9), false),
+            (base().show(Show::whole().context_lines(1, 0)), false),
+            (base().show(Show::lines(9)), false),
+            (base().show(Show::chars(9)), false),
             (base().previews(3, 2), false),
-            (base().max_text_chars(9), false),
-            (base().context_chars(9), false),
             (base().explain(true), false),
             (base().threads(2), false),
             (base().page(PageOptions::default().max_tokens(9)), false),

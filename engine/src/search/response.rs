@@ -48,8 +48,8 @@ pub struct Hit {
     /// Title of the document.
     pub title: String,
     /// Titles of the section that holds the snippet, and of those around it, outermost first; empty
-    /// before the first heading. `text` is within this section when it was cut to
-    /// [`max_text_chars`](crate::Request::max_text_chars); a whole passage may reach beyond it.
+    /// before the first heading. `text` is within this section when it was cut to a number
+    /// of [lines](crate::Show::Lines) or characters; a whole passage may reach beyond it.
     pub section: Vec<String>,
     /// Number of that section, as `2.1`; empty before the first heading.
     pub section_number: String,
@@ -96,11 +96,11 @@ pub struct Hit {
     pub source_state: SourceState,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
-    /// Text of the passage, cut to [`max_text_chars`](crate::Request::max_text_chars) if requested.
+    /// Text of the passage, cut to a number of [characters](crate::Show::Chars) if requested.
     /// At most about 1 MB.
     pub text: String,
     /// Whether `text` begins within a line, so that less than the line is shown: where a line of more than 2 KB
-    /// is divided, or was cut to [`max_lines`](crate::Request::max_lines).
+    /// is divided, or was cut to a number of [lines](crate::Show::Lines).
     pub begins_within_line: bool,
     /// Whether it ends within a line.
     pub ends_within_line: bool,

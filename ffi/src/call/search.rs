@@ -1,7 +1,7 @@
 //! Requests of searches.
 
 use kb_engine::{
-    Class, Filters, Mode, Request, Scope, Sort, SymbolKind, SymbolRelation, SymbolsRequest,
+    Class, Filters, Mode, Request, Scope, Show, Sort, SymbolKind, SymbolRelation, SymbolsRequest,
 };
 
 #[cfg(feature = "regex")]
@@ -96,9 +96,10 @@ pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
     request.plain = arguments.flag("plain")?;
     request.join = !arguments.flag("no_join")?;
     request.smart_context = arguments.flag("smart_context")?;
-    request.max_lines = arguments.small("lines")?;
+    let lines = arguments.small("lines")?;
     let before = arguments.small("before")?.unwrap_or(0);
-    request.context_lines = (before, arguments.small("after")?.unwrap_or(0));
+    let after = arguments.small("after")?.unwrap_or(0);
+    request.show = Show::up_to_lines(lines).context_lines(before, after);
     request.explain = arguments.flag("explain")?;
     request.threads = arguments.small("threads")?.unwrap_or(request.threads);
     request.filters = filters(arguments)?;

@@ -3,7 +3,8 @@
 use std::ffi::c_void;
 
 use kb_engine::{
-    Class, Filters, Kb, Mode, Request, Scope, Sort, SymbolKind, search_files, search_files_with,
+    Class, Filters, Kb, Mode, Request, Scope, Show, Sort, SymbolKind, search_files,
+    search_files_with,
 };
 
 use crate::base::boundary::fallible;
@@ -224,8 +225,8 @@ unsafe fn request(
     request.scope = choice("scope", options.scope, &Scope::ALL)?;
     request.sort = choice("sort", options.sort, &Sort::ALL)?;
     request.min_score = options.min_score;
-    request.context_lines = (options.context_before, options.context_after);
-    request.max_lines = (options.max_lines > 0).then_some(options.max_lines);
+    request.show = Show::up_to_lines((options.max_lines > 0).then_some(options.max_lines))
+        .context_lines(options.context_before, options.context_after);
     request.plain = options.plain != 0;
     request.join = options.no_join == 0;
     request.smart_context = options.smart_context != 0;

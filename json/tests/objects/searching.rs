@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use kb_engine::{
-    Mode, PageOptions, RegexOutput, RegexRequest, Request, Response, SymbolRelation,
+    Mode, PageOptions, RegexOutput, RegexRequest, Request, Response, Show, SymbolRelation,
     SymbolsRequest, check_hits,
 };
 
@@ -56,7 +56,7 @@ fn a_hit_has_more_where_its_request_asks_for_it() {
     fs::write(example.sources.join("notes.md"), "# Other").unwrap();
     let request = Request::new("colza burns nine hours")
         .mode(Mode::Keyword)
-        .context_lines(2, 1)
+        .show(Show::whole().context_lines(2, 1))
         .explain(true);
     let (object, response) = hit(&example, &request, "notes.md");
     assert_shape(
@@ -78,7 +78,7 @@ fn a_hit_has_more_where_its_request_asks_for_it() {
 #[test]
 fn a_hit_says_what_of_it_was_cut() {
     let example = Example::new();
-    let request = Request::new("half tide beacon").context_lines(1, 1);
+    let request = Request::new("half tide beacon").show(Show::whole().context_lines(1, 1));
     let (_, response) = hit(&example, &request, "pilot-book.pdf");
     let mut cut = response.hits[0].clone();
     cut.part = None;

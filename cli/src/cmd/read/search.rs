@@ -4,8 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use kb_engine::{
-    Explanation, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, Request, Response,
-    check_hits, search_files, shown_score,
+    ContextLines, Explanation, Hit, Kb, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance,
+    Request, Response, Show, check_hits, search_files, shown_score,
 };
 use kb_json::best_score;
 
@@ -47,12 +47,11 @@ pub(crate) fn run(
         .sort(arguments.sort)
         .filters(arguments.filters())
         .min_score(arguments.min_score)
-        .context_lines(arguments.before, arguments.after)
         .join(!arguments.no_join)
         .smart_context(arguments.smart_context)
+        .show(Show::up_to_lines(arguments.lines).context_lines(arguments.before, arguments.after))
         .page(arguments.page.page())
         .explain(arguments.explain);
-    request.max_lines = arguments.lines;
     request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
     request.vector_column.clone_from(&arguments.vector_column);
     if arguments.fresh.refresh {
@@ -102,7 +101,7 @@ pub(crate) fn run(
             full: arguments.full
                 || arguments.lines.is_some()
                 || arguments.smart_context
-                || request.context_lines != (0, 0),
+                || request.show.lines_around() != ContextLines::NONE,
             explain: arguments.explain,
         };
         for (position, hit) in response.hits.iter().enumerate() {

@@ -23,6 +23,7 @@ use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::layers::{self, Ranked};
 use crate::search::retrieve::sorted;
+use crate::search::show::Show;
 use crate::search::sources::{ChunkAddress, Source, Sources};
 use crate::search::timer::StepTimer;
 
@@ -77,18 +78,19 @@ pub(crate) fn search(
         return Err(CursorScope::out_of_range());
     }
     let is_one = found.passages.len() == start_at + 1 && !found.may_go_on;
-    let previews = (relevance == Relevance::NothingRelevant && !is_one)
-        .then(|| request.as_previews())
-        .flatten();
+    let is_preview = relevance == Relevance::NothingRelevant && !is_one;
+    let previews = request.previews.filter(|_| is_preview);
+    let (show, most) = match previews {
+        Some((hits, lines)) => (Show::lines(lines), hits.min(request.k)),
+        None => (request.show, request.k),
+    };
+    let passages = found.passages.get(start_at..).unwrap_or_default();
     let mut budget = Budget::of_texts(&request.page);
     let hits = render(
         &sources,
-        previews.as_ref().unwrap_or(request),
+        (request, show),
         &plan,
-        (
-            found.passages.get(start_at..).unwrap_or_default(),
-            found.calibration,
-        ),
+        (passages.get(..most).unwrap_or(passages), found.calibration),
         &mut budget,
         (&mut *analyser, texts, records),
         &mut warnings,
@@ -110,7 +112,7 @@ pub(crate) fn search(
     let has_more = (found.passages.len() > next || found.may_go_on) && previews.is_none();
     // Previews are all that there is.
     let behind = if previews.is_some() { 0 } else { found.behind };
-    let count = match &previews {
+    let count = match previews {
         Some(_) => next,
         None => found.passages.len(),
     };
@@ -257,7 +259,7 @@ fn of_symbols<'b>(
         let chunks = found.passages.len();
         let mut renderer = renderer(
             sources,
-            request,
+            (request, request.show),
             &plan,
             found.calibration,
             (analyser, texts, records),
@@ -355,7 +357,7 @@ const WORK_LIMIT_BYTES: u64 = 512 << 20;
 /// What makes hits of the passages of a plan.
 fn renderer<'r, 'a>(
     sources: &'r Sources<'r>,
-    request: &'r Request,
+    (request, show): (&'r Request, Show),
     plan: &Plan<'_>,
     calibration: Calibration,
     (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
@@ -371,7 +373,7 @@ fn renderer<'r, 'a>(
     }
     Renderer::new(
         sources,
-        request,
+        (request, show),
         plan.mode,
         calibration,
         (analyser, texts, records),
@@ -383,27 +385,26 @@ fn renderer<'r, 'a>(
     )
 }
 
-/// The first `k` passages as hits, as many as the budget has room for.
+/// The passages as hits, as many as the budget has room for.
 fn render<'r>(
     sources: &'r Sources<'r>,
-    request: &'r Request,
+    (request, show): (&'r Request, Show),
     plan: &Plan<'_>,
     (found, calibration): (&[Passage], Calibration),
     budget: &mut Budget,
     read: (&mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
-    let mut renderer = renderer(sources, request, plan, calibration, read);
-    let mut hits = Vec::with_capacity(found.len().min(request.k));
+    let mut renderer = renderer(sources, (request, show), plan, calibration, read);
+    let mut hits = Vec::with_capacity(found.len());
     let mut is_too_much_work = false;
-    let count = found.len().min(request.k);
-    for (number, passage) in found.iter().take(count).enumerate() {
+    for (number, passage) in found.iter().enumerate() {
         sources.tick()?;
         let terms = match (&plan.keyword_query, request.explain) {
             (Some(query), true) => term_scores(query, passage.best.address)?,
             _ => Vec::new(),
         };
-        let room = Room::new(budget.left_bytes(), number, count);
+        let room = Room::new(budget.left_bytes(), number, found.len());
         let mut hit = renderer.hit(passage, terms, room)?;
         if request.explain {
             hit.bonuses = bonuses(&passage.best);
@@ -424,7 +425,7 @@ fn render<'r>(
             HIT_TEXT_LIMIT_BYTES / 1000
         ));
     }
-    let is_cut = hits.len() < found.len().min(request.k);
+    let is_cut = hits.len() < found.len();
     if is_cut && (budget.is_full() || is_too_much_work) {
         warnings.push(format!(
             "the result was truncated after {} hits to limit memory and time; its continuation has the \

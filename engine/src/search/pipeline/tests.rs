@@ -6,6 +6,7 @@ use crate::search::filters::Filters;
 use crate::search::options::{Mode, Sort};
 use crate::search::relevance::Relevance;
 use crate::search::request::Request;
+use crate::search::show::{Show, TextContext};
 
 /// Twelve documents of twenty lines each about a voyage.
 fn logbook() -> (tempfile::TempDir, Kb) {
@@ -36,16 +37,16 @@ const FOREIGN: &str = "quarterly tax";
 #[test]
 fn what_is_not_relevant_is_shown_as_previews() {
     let (_folder, kb) = logbook();
-    let asked = Request::new(FOREIGN).k(8).max_lines(9);
+    let asked = Request::new(FOREIGN).k(8).show(Show::lines(9));
     let whole = kb.search(&asked).unwrap();
     assert_eq!(whole.relevance, Relevance::NothingRelevant);
     assert!(whole.hits.len() == 8 && whole.hits.next.is_some());
     assert!(whole.hits.iter().any(|hit| hit.text.lines().count() > 2));
     for asked in [
         asked.clone(),
-        Request::new(FOREIGN).k(8).context_lines(3, 3),
-        Request::new(FOREIGN).k(8).max_text_chars(900),
-        Request::new(FOREIGN).k(8).max_lines(9).context_chars(900),
+        asked.clone().show(Show::whole().context_lines(3, 3)),
+        asked.clone().show(Show::chars(900)),
+        asked.clone().show(Show::Lines(9, TextContext::Chars(900))),
     ] {
         let few = kb.search(&asked.previews(3, 2)).unwrap();
         assert_eq!(few.relevance, Relevance::NothingRelevant);

@@ -9,6 +9,7 @@ use crate::paging::PageOptions;
 use crate::search::options::Mode;
 use crate::search::request::Request;
 use crate::search::response::Hit;
+use crate::search::show::Show;
 
 /// Headings with titles that repeat, look like numbers or contain the separator, and text of few words.
 fn document() -> impl Strategy<Value = String> {
@@ -39,10 +40,14 @@ fn requests() -> Vec<Request> {
             let request = Request::new(query).mode(mode).k(5);
             all.push(request.clone());
             all.push(request.clone().join(false));
-            all.push(request.clone().max_text_chars(60));
-            all.push(request.clone().max_text_chars(700));
-            all.push(request.clone().max_lines(2));
-            all.push(request.max_lines(9));
+            for show in [
+                Show::chars(60),
+                Show::chars(700),
+                Show::lines(2),
+                Show::lines(9),
+            ] {
+                all.push(request.clone().show(show));
+            }
         }
     }
     all
@@ -86,7 +91,7 @@ fn check(kb: &Kb, request: &Request, hit: &Hit) {
     let snippet = hit.text[hit.snippet.clone()].trim();
     if let Some((span, lines)) = section_of(kb, hit) {
         assert!(holds(lines, shown), "{lines:?} {hit:?}");
-        if request.max_text_chars.is_some() || request.max_lines.is_some() {
+        if request.show.is_part() {
             // It is the innermost one: none below it has all lines.
             let page = PageOptions::default();
             let below = kb.subsections(&hit.document, &hit.section_name, &page);
@@ -160,8 +165,8 @@ fn the_lines_with_a_quoted_phrase_are_shown() {
     ] {
         for request in [
             Request::new(query),
-            Request::new(query).max_lines(3),
-            Request::new(query).max_text_chars(120),
+            Request::new(query).show(Show::lines(3)),
+            Request::new(query).show(Show::chars(120)),
         ] {
             let found = kb.search(&request).unwrap();
             let hit = found.hits.items.first().unwrap();
@@ -184,8 +189,10 @@ fn the_text_of_a_hit_is_whole_lines_or_says_so() {
             for request in [
                 Request::new(query),
                 Request::new(query).join(false),
-                Request::new(query).join(false).max_lines(3),
-                Request::new(query).join(false).context_lines(2, 2),
+                Request::new(query).join(false).show(Show::lines(3)),
+                Request::new(query)
+                    .join(false)
+                    .show(Show::whole().context_lines(2, 2)),
             ] {
                 let found = kb.search(&request).unwrap();
                 for hit in &found.hits {
@@ -204,7 +211,7 @@ fn the_text_of_a_hit_is_whole_lines_or_says_so() {
                     let around = format!("{}{}{}", hit.before, hit.text, hit.after);
                     let is_whole = !around.contains("[...]");
                     assert!(!is_whole || whole.contains(&around), "{request:?}");
-                    if is_short && hit.text.contains("walrus") && request.max_lines.is_none() {
+                    if is_short && hit.text.contains("walrus") && !request.show.is_part() {
                         assert!(begins && ends, "{request:?} {hit:?}");
                     }
                 }

@@ -143,7 +143,7 @@ fn asked_name(query: &str) -> Option<&str> {
 mod tests {
     use super::*;
     use crate::kb::{Kb, KbWriter};
-    use crate::search::{Mode, Request};
+    use crate::search::{Mode, Request, Show};
 
     #[test]
     fn a_question_for_a_definition_has_one_name() {
@@ -215,7 +215,9 @@ mod tests {
         writer.commit().unwrap();
         let kb = Kb::open(&path).unwrap();
         for query in ["url_for", "where is url_for defined"] {
-            let found = kb.search(&Request::new(query).max_lines(4)).unwrap();
+            let found = kb
+                .search(&Request::new(query).show(Show::lines(4)))
+                .unwrap();
             let hit = &found.hits[0];
             assert!(
                 hit.text.contains("def url_for(endpoint)"),

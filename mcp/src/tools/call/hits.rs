@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Hit, Relevance, Request, Response, search_files_with, shown_score};
+use kb_engine::{Hit, Relevance, Request, Response, Show, search_files_with, shown_score};
 
 use super::context::{Context, non_empty};
 use super::stale;
@@ -11,7 +11,7 @@ use crate::response::{Text, ToolError, uri, wording};
 
 /// Most lines of a result that are shown, unless the caller wants whole passages; the default budget has room
 /// for about 20 of each of five.
-const SHOWN_LINES: u32 = 40;
+pub(in crate::tools) const SHOWN_LINES: u32 = 40;
 
 /// A text of so few bytes gets no shorter with a smaller budget.
 const LEAST_TEXT_BYTES: usize = 60;
@@ -24,7 +24,7 @@ const IRRELEVANT_LINES: u32 = 3;
 /// neighbours that are joined would leave out what the others have; short previews where nothing is relevant.
 pub(in crate::tools) fn show(request: &mut Request, full: bool) {
     request.join = full;
-    request.max_lines = (!full).then_some(SHOWN_LINES);
+    request.show = Show::up_to_lines((!full).then_some(SHOWN_LINES));
     request.previews = Some((IRRELEVANT_RESULTS, IRRELEVANT_LINES));
 }
 
@@ -35,9 +35,10 @@ pub(in crate::tools) fn shrink(request: &mut Request, response: &Response) -> bo
         return response.hits.len() > 1;
     };
     let has_context = !only.before.is_empty() || !only.after.is_empty();
-    request.max_lines.get_or_insert(SHOWN_LINES);
-    request.context_chars = None;
-    request.context_lines = (0, 0);
+    request.show = match request.show {
+        Show::Lines(lines, _) => Show::lines(lines),
+        _ => Show::lines(SHOWN_LINES),
+    };
     has_context || only.text.len() > LEAST_TEXT_BYTES
 }
 

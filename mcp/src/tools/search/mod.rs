@@ -5,7 +5,7 @@ mod regex;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kb_engine::{Cursor, Filters, Hit, Mode, Request, Response, Scope, Sort};
+use kb_engine::{Cursor, Filters, Hit, Mode, Request, Response, Scope, Show, Sort, TextContext};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -310,10 +310,12 @@ fn request(params: &SearchParams) -> Request {
     };
     request.filters = filters(params);
     hits::show(&mut request, params.full.get());
-    if params.full.get() {
-        request.max_lines = Some(WHOLE_LINES);
-    }
-    request.context_chars = Some(regex::CONTEXT_CHARS);
+    let lines = if params.full.get() {
+        WHOLE_LINES
+    } else {
+        hits::SHOWN_LINES
+    };
+    request.show = Show::Lines(lines, TextContext::Chars(regex::CONTEXT_CHARS));
     request
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_engine::{Class, Hit, Mode, Request, Response, Scope};
+use kb_engine::{Class, Hit, Mode, Request, Response, Scope, Show};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -225,10 +225,6 @@ fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
         _ => Mode::Hybrid,
     };
     request.scope = Scope::Chunks;
-    request.context_lines = (
-        params.context_before.unwrap_or(0),
-        params.context_after.unwrap_or(0),
-    );
     request.filters.classes = CLASSES.to_vec();
     request.filters.languages = words(params.language.as_deref());
     let kinds = words(params.symbol_type.as_deref());
@@ -239,8 +235,11 @@ fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
     request.smart_context = params.smart_context.0 && !has_lines;
     hits::show(&mut request, params.full.get());
     if request.smart_context || kinds_or_names(&request) {
-        request.max_lines = Some(SYMBOL_LINES);
+        request.show = Show::lines(SYMBOL_LINES);
     }
+    let before = params.context_before.unwrap_or(0);
+    let after = params.context_after.unwrap_or(0);
+    request.show = request.show.context_lines(before, after);
     if kinds_or_names(&request) {
         request.previews = request.previews.map(|(results, _)| (results, SYMBOL_LINES));
     }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use kb_engine::{Class, Kb, Mode, PageOptions, Request, Scope, search_files};
+use kb_engine::{Class, Kb, Mode, PageOptions, Request, Scope, Show, search_files};
 use serde_json::{Value, json};
 use wire::{Http, Pipes};
 use xtask::http_server::HttpServer;
@@ -116,7 +116,7 @@ impl SearchTool {
         request.filters.classes = self.classes.to_vec();
         request.k = 5;
         request.join = false;
-        request.max_lines = Some(40);
+        request.show = Show::lines(40);
         request.previews = Some((3, 3));
         request.page = PageOptions::default().max_tokens(self.max_tokens);
         request

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use anyhow::{Result, anyhow};
-use kb_engine::{Hit, Kb, Mode, PageOptions, Request};
+use kb_engine::{Hit, Kb, Mode, PageOptions, Request, Show};
 use serde_json::{Value, json};
 
 use crate::runner;
@@ -94,7 +94,7 @@ pub(super) fn measure(
         passages: figures(&whole)?,
         lines: figures(&|text| {
             let page = PageOptions::default().max_tokens(TOKENS);
-            whole(text).join(false).max_lines(LINES).page(page)
+            whole(text).join(false).show(Show::lines(LINES)).page(page)
         })?,
     })
 }

@@ -12,7 +12,7 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::run::document_of;
 use crate::kb::{Kb, KbWriter};
 use crate::paging::PageOptions;
-use crate::search::{Mode, Request};
+use crate::search::{Mode, Request, Show};
 use crate::{Progress, SealOptions, VerifyOptions};
 
 fn document(path: &str) -> Document {
@@ -380,7 +380,7 @@ fn a_hit_says_which_part_it_lies_in() {
         let mut found = Vec::new();
         for request in [
             Request::new(query).mode(Mode::Keyword),
-            Request::new(query).mode(Mode::Keyword).max_lines(2),
+            Request::new(query).mode(Mode::Keyword).show(Show::lines(2)),
             Request::new(query).mode(Mode::Keyword).join(false),
         ] {
             let hits = kb.search(&request).unwrap().hits;

@@ -15,6 +15,7 @@ use crate::search::render::room::Room;
 use crate::search::render::section::innermost;
 use crate::search::render::window::WindowLimit;
 use crate::search::response::{Hit, HitNames, HitSymbol};
+use crate::search::show::Show;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, section_name};
 
@@ -44,7 +45,7 @@ impl Rendered {
 }
 
 impl Renderer<'_, '_> {
-    /// The hit of a passage; `terms` are its [`Hit::terms`]. With [`Request::max_lines`] it takes its share of
+    /// The hit of a passage; `terms` are its [`Hit::terms`]. With [`Show::Lines`] it takes its share of
     /// what is left of the budget, of which `room` has both. Reads the blocks of the passage and of its
     /// context.
     ///
@@ -67,9 +68,7 @@ impl Renderer<'_, '_> {
         let best = self.best_of(passage, &read, (&sought, &outline))?;
         let limit = self.window_limit(passage, &read, (&handle, &best.section.titles), room)?;
         let shown = self.shown(&read, &sought, &best, limit);
-        let request = self.request;
-        let is_part = request.max_lines.is_some() || request.max_text_chars.is_some();
-        let innermost = if is_part && best.has_others {
+        let innermost = if self.show.is_part() && best.has_others {
             let (span, text) = (read.stored.span, &read.text);
             innermost(&outline, span, text_bytes, text, &shown.range)
         } else {
@@ -100,7 +99,7 @@ impl Renderer<'_, '_> {
     }
 
     /// How much is shown of a text whose hit has this handle and these titles of sections; `None` without
-    /// [`Request::max_lines`].
+    /// [`Show::Lines`].
     fn window_limit(
         &mut self,
         passage: &Passage,
@@ -108,7 +107,7 @@ impl Renderer<'_, '_> {
         (handle, section): (&str, &[String]),
         room: Room,
     ) -> Result<Option<WindowLimit>> {
-        let Some(lines) = self.request.max_lines else {
+        let Show::Lines(lines, _) = self.show else {
             return Ok(None);
         };
         let stored = &read.stored;

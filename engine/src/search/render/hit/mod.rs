@@ -13,6 +13,7 @@ use crate::search::render::outlines::DocumentOutlines;
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::request::Request;
 use crate::search::rerank::ChunkTexts;
+use crate::search::show::Show;
 use crate::search::sources::Sources;
 
 mod best_lines;
@@ -31,8 +32,10 @@ pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 pub(crate) struct Renderer<'r, 'a> {
     /// The files that hits are of.
     sources: &'r Sources<'r>,
-    /// The display options.
+    /// What is asked for.
     request: &'r Request,
+    /// What is shown of each hit.
+    show: Show,
     /// Which scores the hits have.
     mode: Mode,
     /// The scores of hits by their fused scores.
@@ -70,7 +73,7 @@ impl<'r, 'a> Renderer<'r, 'a> {
     /// name whose definition it asks for.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
-        request: &'r Request,
+        (request, show): (&'r Request, Show),
         mode: Mode,
         calibration: Calibration,
         (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
@@ -79,6 +82,7 @@ impl<'r, 'a> Renderer<'r, 'a> {
         Renderer {
             sources,
             request,
+            show,
             mode,
             calibration,
             analyser,

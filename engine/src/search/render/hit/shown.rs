@@ -11,6 +11,7 @@ use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::snippet::{Highlight, snippet};
 use crate::search::render::trim::preview_within;
 use crate::search::render::window::{WindowLimit, window};
+use crate::search::show::Show;
 
 /// What is shown of the text of a passage, as ranges of that.
 pub(super) struct Shown {
@@ -40,7 +41,10 @@ impl Renderer<'_, '_> {
         self.cut_hits += usize::from(is_too_long);
         // A character has at most four bytes.
         let longest = is_too_long.then_some(HIT_TEXT_LIMIT_BYTES / 4);
-        let asked = self.request.max_text_chars;
+        let asked = match self.show {
+            Show::Chars(characters, _) => Some(characters),
+            Show::Whole(_) | Show::Lines(..) => None,
+        };
         if let Some(characters) = asked.into_iter().chain(longest).min() {
             // A text that was asked for whole is cut only where it must be.
             let within = match asked {

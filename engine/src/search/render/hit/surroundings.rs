@@ -11,6 +11,7 @@ use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::{ReadPassage, Stored};
 use crate::search::render::trim::{first_words, last_words};
 use crate::search::render::whole_lines;
+use crate::search::show::{ContextLines, TextContext};
 
 impl Renderer<'_, '_> {
     /// Adds to the text of a passage the rest of the lines that it begins and ends within, where that is
@@ -65,9 +66,13 @@ impl Renderer<'_, '_> {
             [before.unwrap_or_default(), &read.sides.0],
             [after.unwrap_or_default(), &read.sides.1],
         ];
-        match self.request.context_chars {
-            Some(characters) => self.context_chars(&read.stored, segment, rows, sides, characters),
-            None => self.context_lines(&read.stored, segment, rows, sides),
+        match self.show.context() {
+            TextContext::Chars(characters) => {
+                self.context_chars(&read.stored, segment, rows, sides, characters)
+            }
+            TextContext::Lines(lines) => {
+                self.context_lines(&read.stored, segment, rows, sides, lines)
+            }
         }
     }
 
@@ -78,21 +83,21 @@ impl Renderer<'_, '_> {
         segment: usize,
         rows: &Range<u32>,
         sides: [[&str; 2]; 2],
+        lines: ContextLines,
     ) -> Result<(Side, Side)> {
-        let (lines_before, lines_after) = self.request.context_lines;
-        if rows.is_empty() || (lines_before, lines_after) == (0, 0) {
+        if rows.is_empty() || lines == ContextLines::NONE {
             return Ok(Default::default());
         }
         // One line end more than lines: the one that ends the line before them.
         let is_enough_before =
-            |pieces: &Pieces| lines_before == 0 || pieces.has_lines(lines_before + 1);
-        let is_enough_after = |pieces: &Pieces| pieces.has_lines(lines_after);
+            |pieces: &Pieces| lines.before == 0 || pieces.has_lines(lines.before + 1);
+        let is_enough_after = |pieces: &Pieces| pieces.has_lines(lines.after);
         let is_enough = (is_enough_before, is_enough_after);
         let [(before, is_start), (after, is_end)] =
             self.text_around(stored, segment, rows, sides, is_enough)?;
         Ok((
-            context::lines_before(&before, lines_before, is_start),
-            context::lines_after(&after, lines_after, is_end),
+            context::lines_before(&before, lines.before, is_start),
+            context::lines_after(&after, lines.after, is_end),
         ))
     }
 
