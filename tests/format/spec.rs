@@ -14,7 +14,7 @@ use kb_engine::testing::index::vector;
 use kb_engine::testing::store::chunks;
 use kb_engine::testing::store::facets::Facet;
 use kb_engine::testing::store::tables;
-use kb_engine::{Class, PageSource, SegmentId};
+use kb_engine::{Class, PageSource, SegmentId, SymbolKind};
 
 use crate::format::golden::golden_bytes;
 
@@ -362,6 +362,12 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         coded.push(["vector codec".into(), codec.to_string(), what.into()]);
     }
     assert_eq!(rows(section(&page, "## Numbers of values")), coded);
+    let kinds = SymbolKind::ALL.map(|kind| format!("{} `{}`", kind as u8, kind.name()));
+    let kinds = format!("The kinds of symbols are {}.", kinds.join(", "));
+    let words: Vec<&str> = section(&page, "## Numbers of values")
+        .split_whitespace()
+        .collect();
+    assert!(words.join(" ").contains(&kinds), "no {kinds:?}");
 
     let features: Vec<(String, u64)> = rows(section(&page, "### Feature bits"))
         .iter()

@@ -68,7 +68,7 @@ fn every_command_of_the_readme_works_after_those_before_it() {
         command.args(["-c", line]);
         command
     };
-    let lines = block("\n## 60 seconds\n");
+    let lines = block("\n## A tour in 60 seconds\n");
     assert!(lines.len() > 15, "{lines:#?}");
     for line in lines {
         if line.starts_with("cargo ") {
