@@ -57,6 +57,7 @@ mod check;
 mod container;
 mod content;
 mod embed;
+mod glob;
 mod index;
 #[cfg(feature = "ingest")]
 mod ingest;

@@ -81,7 +81,7 @@ const TESTING: &[&str] = &[
 
 /// `engine/src`, lowest level first.
 const ENGINE: [Room; 18] = [
-    room("base", &["bitset", "metric", "progress"], &[]),
+    room("base", &["bitset", "glob", "metric", "progress"], &[]),
     room("container", &["container"], &["base"]),
     room("store", &["store"], BYTES),
     // `index/mod.rs` and what both indexes share.

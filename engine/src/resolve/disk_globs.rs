@@ -98,7 +98,7 @@ fn from_top(folder: &str, pattern: &str) -> String {
     let folder = if is_name {
         folder.to_owned()
     } else {
-        globset::escape(folder)
+        crate::glob::escape(folder)
     };
     match folder.as_str() {
         "" => format!("/{pattern}"),
@@ -115,7 +115,7 @@ fn with_slashes(glob: &str) -> Option<String> {
         let path = if path.contains(WILDCARDS) {
             decoded
         } else {
-            globset::escape(&decoded)
+            crate::glob::escape(&decoded)
         };
         return Some(path);
     }

@@ -1,15 +1,11 @@
 //! All patterns of one ignore file, matched together.
 //!
-//! Names and endings are looked up in tables. Patterns with other wildcards are states of one
-//! automaton that is simulated with a bit for each state (Shift-And: Baeza-Yates and Gonnet, "A new
-//! approach to text searching", 1992; stars as in Navarro and Raffinot, "Fast and flexible string
-//! matching by combining bit-parallelism and suffix automata", 2000). So a match takes no memory and
-//! time in proportion to patterns x path, whatever the patterns are: a set of regular expressions
-//! takes both out of all proportion for patterns that somebody made to do so.
+//! Names and endings are looked up in tables. Patterns with other wildcards are states of one automaton.
 
 use rustc_hash::FxHashMap;
 
-use crate::ingest::gitignore::pattern::{Pattern, Step};
+use crate::glob::automaton::{Automaton, AutomatonBuilder, Step};
+use crate::ingest::gitignore::pattern::Pattern;
 
 /// What a file says of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +20,8 @@ pub(crate) enum Verdict {
 #[derive(Debug, Default)]
 pub(super) struct MatcherBuilder {
     matcher: Matcher,
-    names: Automaton,
-    paths: Automaton,
+    names: AutomatonBuilder,
+    paths: AutomatonBuilder,
 }
 
 /// Patterns of one ignore file.
@@ -40,9 +36,9 @@ pub(super) struct Matcher {
     /// Patterns that are a path.
     by_path: FxHashMap<Box<[u8]>, Last>,
     /// Other patterns for names.
-    names: Bits,
+    names: Automaton,
     /// Other patterns for paths.
-    paths: Bits,
+    paths: Automaton,
 }
 
 /// The last pattern of some that match alike, counted from 1; 0: none.
@@ -103,7 +99,9 @@ impl MatcherBuilder {
                     } else {
                         &mut self.paths
                     };
-                    automaton.add(steps, number, only_folders);
+                    automaton.start();
+                    steps.iter().for_each(|step| automaton.push(*step));
+                    automaton.end(number, only_folders);
                     continue;
                 }
             };
@@ -195,8 +193,8 @@ impl Matcher {
             let ending = name.get(dot + 1..).unwrap_or_default();
             number = number.max(last(&self.by_ending, ending));
         }
-        for (bits, text) in [(&self.names, name), (&self.paths, path)] {
-            number = bits.last_match(text, is_folder, number, state);
+        for (automaton, text) in [(&self.names, name), (&self.paths, path)] {
+            number = automaton.last_match(text, is_folder, number, state);
         }
         let is_negated = self.is_negated.get((number as usize).checked_sub(1)?)?;
         Some(if *is_negated {
@@ -204,196 +202,5 @@ impl Matcher {
         } else {
             Verdict::Ignored
         })
-    }
-}
-
-/// Patterns one behind the other, each with a state for each step and one for its end.
-#[derive(Debug, Default)]
-struct Automaton {
-    /// `None`: the end of a pattern.
-    steps: Vec<Option<Step>>,
-    /// First state of each pattern.
-    starts: Vec<usize>,
-    ends: Vec<End>,
-}
-
-/// Where a pattern has matched.
-#[derive(Debug, Clone, Copy)]
-struct End {
-    /// Its last state.
-    state: usize,
-    /// Its number.
-    number: u32,
-    only_folders: bool,
-}
-
-impl Automaton {
-    fn add(&mut self, steps: &[Step], number: u32, only_folders: bool) {
-        self.starts.push(self.steps.len());
-        self.steps.extend(steps.iter().copied().map(Some));
-        self.ends.push(End {
-            state: self.steps.len(),
-            number,
-            only_folders,
-        });
-        self.steps.push(None);
-    }
-
-    fn finish(self) -> Bits {
-        let words = self.steps.len().div_ceil(64);
-        let mut bits = Bits {
-            words,
-            class_of: [0; 256],
-            classes: Vec::new(),
-            stars: vec![0; words],
-            folders: vec![0; words],
-            rests: vec![0; words],
-            start: vec![0; words],
-            ends: self.ends,
-        };
-        if words == 0 {
-            return bits;
-        }
-        // For each byte the states whose step takes it.
-        let mut takes = vec![0; 256 * words];
-        for (state, step) in self.steps.iter().enumerate() {
-            let set = |words: &mut [u64], first: usize| {
-                if let Some(word) = words.get_mut(first + state / 64) {
-                    *word |= 1 << (state % 64);
-                }
-            };
-            match step {
-                None => {}
-                Some(Step::Byte(byte)) => set(&mut takes, usize::from(*byte) * words),
-                Some(Step::Class(bytes)) => {
-                    for byte in (0..=u8::MAX).filter(|byte| bytes.has(*byte)) {
-                        set(&mut takes, usize::from(byte) * words);
-                    }
-                }
-                Some(Step::Star) => set(&mut bits.stars, 0),
-                Some(Step::Folders) => set(&mut bits.folders, 0),
-                Some(Step::Rest) => set(&mut bits.rests, 0),
-            }
-        }
-        for start in &self.starts {
-            if let Some(word) = bits.start.get_mut(start / 64) {
-                *word |= 1 << (start % 64);
-            }
-        }
-        bits.close_start();
-        // Most bytes are taken by the same states: each such class is kept once.
-        let mut known: FxHashMap<&[u64], u8> = FxHashMap::default();
-        for (takes, class_of) in takes.chunks_exact(words).zip(&mut bits.class_of) {
-            // At most as many as there are bytes.
-            let next = known.len() as u8;
-            *class_of = *known.entry(takes).or_insert_with(|| {
-                bits.classes.extend_from_slice(takes);
-                next
-            });
-        }
-        bits
-    }
-}
-
-/// An automaton, ready to run.
-#[derive(Debug)]
-struct Bits {
-    /// Words of a set of states.
-    words: usize,
-    /// The class of each byte.
-    class_of: [u8; 256],
-    /// For each class the states whose step takes its bytes.
-    classes: Vec<u64>,
-    /// States that stay where they are at every byte but `/`, and may be left at any time.
-    stars: Vec<u64>,
-    /// States that stay where they are, and may be left when they are entered and after each `/`.
-    folders: Vec<u64>,
-    /// States that stay where they are, and may be left at any time.
-    rests: Vec<u64>,
-    /// Where patterns begin.
-    start: Vec<u64>,
-    /// Where they end, ascending.
-    ends: Vec<End>,
-}
-
-impl Default for Bits {
-    fn default() -> Bits {
-        Automaton::default().finish()
-    }
-}
-
-impl Bits {
-    /// The largest number of a pattern that matches `text`, if it is larger than `number`.
-    fn last_match(&self, text: &[u8], is_folder: bool, number: u32, state: &mut Vec<u64>) -> u32 {
-        if self.ends.last().is_none_or(|end| end.number <= number) {
-            return number;
-        }
-        state.clear();
-        state.extend_from_slice(&self.start);
-        for byte in text {
-            if !self.step(state, *byte) {
-                return number;
-            }
-        }
-        let has = |at: usize| {
-            state
-                .get(at / 64)
-                .is_some_and(|word| word >> (at % 64) & 1 == 1)
-        };
-        let mut ends = self.ends.iter().rev();
-        ends.find(|end| has(end.state) && (is_folder || !end.only_folders))
-            .map_or(number, |end| end.number.max(number))
-    }
-
-    /// Takes one byte. False when no state is left.
-    fn step(&self, state: &mut [u64], byte: u8) -> bool {
-        let is_slash = byte == b'/';
-        let class = self.class_of.get(usize::from(byte)).copied().unwrap_or(0);
-        let class = usize::from(class) * self.words;
-        let Some(takes) = self.classes.get(class..class + self.words) else {
-            return false;
-        };
-        let loops = self.stars.iter().zip(&self.folders).zip(&self.rests);
-        // The highest bit of a word goes on in the next.
-        let (mut entering, mut any) = (0, 0);
-        for ((word, takes), ((stars, folders), rests)) in state.iter_mut().zip(takes).zip(loops) {
-            let now = *word;
-            if now | entering == 0 {
-                continue;
-            }
-            let (in_folders, in_rests) = (now & folders, now & rests);
-            let in_stars = if is_slash { 0 } else { now & stars };
-            let stay = in_stars | in_folders | in_rests;
-            let leave = in_stars | in_rests | if is_slash { in_folders } else { 0 };
-            let go = now & takes | leave;
-            let entered = go << 1 | entering;
-            let (all, carry) = through(entered, stars | folders | rests);
-            entering = go >> 63 | carry;
-            *word = stay | all;
-            any |= *word;
-        }
-        any | entering != 0
-    }
-
-    /// Adds to the start what can be reached from it without a byte.
-    fn close_start(&mut self) {
-        let loops = self.stars.iter().zip(&self.folders).zip(&self.rests);
-        let mut entering = 0;
-        for (word, ((stars, folders), rests)) in self.start.iter_mut().zip(loops) {
-            (*word, entering) = through(*word | entering, stars | folders | rests);
-        }
-    }
-}
-
-/// States that were entered with those behind the ones that may be left at once; and the one of the
-/// next word, as its lowest bit.
-fn through(entered: u64, loops: u64) -> (u64, u64) {
-    let mut all = entered;
-    loop {
-        let more = (all & loops) << 1 & !all;
-        if more == 0 {
-            return (all, (all & loops) >> 63);
-        }
-        all |= more;
     }
 }

@@ -5,6 +5,10 @@
 
 use std::fmt;
 
+use crate::glob::automaton::Step;
+use crate::glob::bytes::Bytes;
+use crate::glob::syntax::{self, Class, Fault, Syntax, Token};
+
 /// Longest line in bytes. No path component has more than 255, and no usual path more than 1024.
 pub(super) const MAX_LINE_BYTES: usize = 1024;
 
@@ -12,6 +16,11 @@ pub(super) const MAX_LINE_BYTES: usize = 1024;
 // An ignore file of 25,000 nested braces overflows the stack of a recursive matcher
 // (docs/decisions/20-bounded-input.md).
 const MAX_BRACE_DEPTH: usize = 4;
+
+const SYNTAX: Syntax = Syntax {
+    allows_unclosed_class: true,
+    max_depth: MAX_BRACE_DEPTH,
+};
 
 /// Alternatives that the braces of one line multiply to: `{a,b}{c,d}` has four. Each is matched as a
 /// pattern of its own.
@@ -44,48 +53,13 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// A set of bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Bytes([u64; 4]);
-
-impl Bytes {
-    fn add(&mut self, first: u8, last: u8) {
-        for byte in first..=last {
-            if let Some(word) = self.0.get_mut(usize::from(byte / 64)) {
-                *word |= 1 << (byte % 64);
-            }
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Refusal {
+        match fault {
+            Fault::TooDeep => Refusal::TooDeep,
+            _ => Refusal::NotAPattern,
         }
     }
-
-    /// All but these, and never `/`: a class matches no separator.
-    fn finish(mut self, is_negated: bool) -> Bytes {
-        if is_negated {
-            self.0 = self.0.map(|word| !word);
-        }
-        let [word, ..] = &mut self.0;
-        *word &= !(1 << b'/');
-        self
-    }
-
-    pub(super) fn has(&self, byte: u8) -> bool {
-        let word = self.0.get(usize::from(byte / 64));
-        word.is_some_and(|word| word >> (byte % 64) & 1 == 1)
-    }
-}
-
-/// A step of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Step {
-    /// This byte.
-    Byte(u8),
-    /// One byte of these; `?` and `[...]`.
-    Class(Bytes),
-    /// `*`: any bytes but `/`, or none.
-    Star,
-    /// `**/`: nothing, or bytes that end with `/`.
-    Folders,
-    /// `**` at the end, after its `/`: any bytes.
-    Rest,
 }
 
 /// What a line says.
@@ -150,204 +124,64 @@ pub(super) fn parse(line: &str) -> Result<Option<Pattern>, Refusal> {
     Ok(Some(Pattern {
         is_negated,
         only_folders,
-        alternatives: Parser::new(&glob).parse()?,
+        alternatives: lists(&syntax::parse(&glob, SYNTAX)?)?,
     }))
 }
 
-/// A branch of a group in braces, or the whole pattern: as many lists of steps as the groups inside
-/// multiply to.
-#[derive(Debug)]
-struct Branch {
-    lists: Vec<Vec<Step>>,
-    /// Whether something was read into it, be it an empty group.
-    is_begun: bool,
+/// The lists of steps that tokens stand for: as many as the groups in them multiply to.
+fn lists(tokens: &[Token]) -> Result<Vec<Vec<Step>>, Refusal> {
+    let mut lists = vec![Vec::new()];
+    for token in tokens {
+        match token {
+            Token::Char(character) => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    push(&mut lists, Step::Byte(byte));
+                }
+            }
+            Token::Any => push(&mut lists, class(Bytes::default(), true)),
+            Token::Class(Class { is_negated, ranges }) => {
+                let mut bytes = Bytes::default();
+                for (first, last) in ranges {
+                    add_range(&mut bytes, *first, *last)?;
+                }
+                push(&mut lists, class(bytes, *is_negated));
+            }
+            Token::Star => push(&mut lists, Step::Star),
+            Token::Folders => push(&mut lists, Step::Folders),
+            Token::Rest => push(&mut lists, Step::Rest),
+            Token::Group(alternatives) => {
+                let mut inside = Vec::new();
+                for alternative in alternatives {
+                    inside.extend(self::lists(alternative)?);
+                }
+                if inside.len() * lists.len() > MAX_ALTERNATIVES {
+                    return Err(Refusal::TooManyAlternatives);
+                }
+                let longer = |list: Vec<Step>| {
+                    let longer = inside.iter().map(move |after| [&list[..], after].concat());
+                    longer.collect::<Vec<Vec<Step>>>()
+                };
+                lists = lists.into_iter().flat_map(longer).collect();
+            }
+        }
+    }
+    Ok(lists)
 }
 
-impl Branch {
-    fn new() -> Branch {
-        Branch {
-            lists: vec![Vec::new()],
-            is_begun: false,
-        }
-    }
-
-    fn push(&mut self, step: Step) {
-        self.is_begun = true;
-        for list in &mut self.lists {
-            // Two of them match what one does.
-            let is_double =
-                matches!(step, Step::Star | Step::Folders) && list.last() == Some(&step);
-            if !is_double {
-                list.push(step);
-            }
+fn push(lists: &mut [Vec<Step>], step: Step) {
+    for list in lists {
+        // Two of them match what one does.
+        let is_double = matches!(step, Step::Star | Step::Folders) && list.last() == Some(&step);
+        if !is_double {
+            list.push(step);
         }
     }
 }
 
-struct Parser<'p> {
-    chars: std::iter::Peekable<std::str::Chars<'p>>,
-    /// The character before the one that was read last, and that one.
-    before: Option<char>,
-    last: Option<char>,
-    /// Branches that are being read: the whole pattern, then for each open brace those so far.
-    branches: Vec<Branch>,
-    /// Where in `branches` each open brace began.
-    open: Vec<usize>,
-    /// No `]` follows any more, so each `[` is one.
-    is_class_unclosed: bool,
-}
-
-impl<'p> Parser<'p> {
-    fn new(glob: &'p str) -> Parser<'p> {
-        Parser {
-            chars: glob.chars().peekable(),
-            before: None,
-            last: None,
-            branches: vec![Branch::new()],
-            open: Vec::new(),
-            is_class_unclosed: false,
-        }
-    }
-
-    fn parse(mut self) -> Result<Vec<Vec<Step>>, Refusal> {
-        while let Some(character) = self.read() {
-            match character {
-                '?' => self.push(Step::Class(Bytes::default().finish(true))),
-                '*' => self.star(),
-                '[' if !self.is_class_unclosed => self.class()?,
-                '{' => self.open()?,
-                '}' => self.close()?,
-                ',' if !self.open.is_empty() => self.branches.push(Branch::new()),
-                '\\' => match self.read() {
-                    Some(character) => self.character(character),
-                    None => return Err(Refusal::NotAPattern),
-                },
-                character => self.character(character),
-            }
-        }
-        let whole = self.branches.pop().filter(|_| self.branches.is_empty());
-        Ok(whole.ok_or(Refusal::NotAPattern)?.lists)
-    }
-
-    fn read(&mut self) -> Option<char> {
-        self.before = self.last;
-        self.last = self.chars.next();
-        self.last
-    }
-
-    fn push(&mut self, step: Step) {
-        if let Some(branch) = self.branches.last_mut() {
-            branch.push(step);
-        }
-    }
-
-    fn character(&mut self, character: char) {
-        for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-            self.push(Step::Byte(byte));
-        }
-    }
-
-    fn open(&mut self) -> Result<(), Refusal> {
-        if self.open.len() == MAX_BRACE_DEPTH {
-            return Err(Refusal::TooDeep);
-        }
-        self.open.push(self.branches.len());
-        self.branches.push(Branch::new());
-        Ok(())
-    }
-
-    fn close(&mut self) -> Result<(), Refusal> {
-        let start = self.open.pop().ok_or(Refusal::NotAPattern)?;
-        let inside = self.branches.split_off(start.min(self.branches.len()));
-        // An empty alternative is none.
-        let inside = inside.into_iter().flat_map(|branch| branch.lists);
-        let inside: Vec<Vec<Step>> = inside.filter(|list| !list.is_empty()).collect();
-        let Some(around) = self.branches.last_mut() else {
-            return Err(Refusal::NotAPattern);
-        };
-        around.is_begun = true;
-        if inside.is_empty() {
-            return Ok(());
-        }
-        if inside.len() * around.lists.len() > MAX_ALTERNATIVES {
-            return Err(Refusal::TooManyAlternatives);
-        }
-        let before = std::mem::take(&mut around.lists);
-        for list in &before {
-            let longer = inside.iter().map(|after| [list.as_slice(), after].concat());
-            around.lists.extend(longer);
-        }
-        Ok(())
-    }
-
-    fn star(&mut self) {
-        let before = self.before;
-        if self.chars.peek() != Some(&'*') {
-            return self.push(Step::Star);
-        }
-        self.read();
-        let next = self.chars.peek().copied();
-        let is_begun = self.branches.last().is_some_and(|branch| branch.is_begun);
-        let ends_branch = !self.open.is_empty() && matches!(next, Some(',' | '}'));
-        match next {
-            // `**/` in front.
-            None | Some('/') if !is_begun => {
-                self.read();
-                self.push(Step::Folders);
-            }
-            // `/**/` inside.
-            Some('/') if before == Some('/') => {
-                self.read();
-                self.push(Step::Folders);
-            }
-            // `/**` at the end.
-            _ if before == Some('/') && (next.is_none() || ends_branch) => {
-                self.push(Step::Rest);
-            }
-            // Not between separators, it is two stars.
-            _ => self.push(Step::Star),
-        }
-    }
-
-    /// After `[`.
-    fn class(&mut self) -> Result<(), Refusal> {
-        let start = (self.chars.clone(), self.before, self.last);
-        let is_negated = matches!(self.chars.peek(), Some('!' | '^'));
-        if is_negated {
-            self.read();
-        }
-        let mut ranges: Vec<(char, char)> = Vec::new();
-        let (mut is_first, mut in_range) = (true, false);
-        loop {
-            let Some(character) = self.read() else {
-                (self.chars, self.before, self.last) = start;
-                self.is_class_unclosed = true;
-                self.character('[');
-                return Ok(());
-            };
-            match character {
-                ']' if !is_first => break,
-                '-' if !is_first && !in_range => in_range = true,
-                character => match ranges.last_mut().filter(|_| in_range) {
-                    Some(range) => {
-                        range.1 = character;
-                        in_range = false;
-                    }
-                    None => ranges.push((character, character)),
-                },
-            }
-            is_first = false;
-        }
-        if in_range {
-            ranges.push(('-', '-'));
-        }
-        let mut bytes = Bytes::default();
-        for (first, last) in ranges {
-            add_range(&mut bytes, first, last)?;
-        }
-        self.push(Step::Class(bytes.finish(is_negated)));
-        Ok(())
-    }
+/// One of these bytes, or of all others. Never `/`: a class matches no separator.
+fn class(bytes: Bytes, is_negated: bool) -> Step {
+    let bytes = if is_negated { bytes.negated() } else { bytes };
+    Step::Class(bytes.without_slash())
 }
 
 /// Adds the characters of a range. As git does, by bytes: those of a character that has several are

@@ -1,12 +1,12 @@
 //! One glob with a pattern, parted at its last `/` where that changes nothing: its folders are compared once for
-//! all documents of a folder, and its name mostly without a regular expression.
+//! all documents of a folder, and its name mostly without an automaton.
 
 use std::cell::OnceCell;
 use std::iter::once;
 
-use globset::{Glob, GlobBuilder};
-use regex_automata::meta::Regex;
-use regex_automata::util::syntax;
+use crate::glob::characters::{self, Glob};
+use crate::glob::syntax::{Fault, Token};
+use crate::resolve::glob::limits::BRACES_LIMIT;
 
 /// Characters that make a path a pattern.
 pub(in crate::resolve) const META: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -36,7 +36,7 @@ pub(super) enum InFolder<'p> {
 impl Pattern {
     /// # Errors
     /// When it does not parse.
-    pub(super) fn new(pattern: &str) -> Result<Pattern, globset::Error> {
+    pub(super) fn new(pattern: &str) -> Result<Pattern, Fault> {
         let whole = Compiled::new(pattern)?;
         let parts = parts(pattern);
         Ok(parts.map_or(Pattern::Whole(whole), |(folder, name)| {
@@ -72,27 +72,6 @@ impl Pattern {
             ) => Some(folder),
             _ => None,
         }
-    }
-
-    /// Compiles what is compiled when it is first needed; whether that went well.
-    #[cfg(test)]
-    pub(super) fn compiles(&self) -> bool {
-        let all = match self {
-            Pattern::Whole(glob) => [Some(glob), None],
-            Pattern::Parted(folder, name) => {
-                let folder = match &folder.glob {
-                    FolderGlob::Glob(glob) => Some(glob),
-                    _ => None,
-                };
-                let name = match name {
-                    NamePart::Glob(glob) => Some(glob),
-                    _ => None,
-                };
-                [folder, name]
-            }
-        };
-        let mut all = all.into_iter().flatten();
-        all.all(|glob| glob.compiled().is_some())
     }
 }
 
@@ -231,83 +210,33 @@ fn classes_are_plain(name: &str) -> bool {
     })
 }
 
-/// Most bytes of a compiled glob, and of what is remembered while it is matched; as in globset.
-const REGEX_LIMIT_BYTES: usize = 10 << 20;
-
-/// A glob that is compiled when a path first needs it.
+/// A glob whose automaton is made when a path first needs it.
 #[derive(Debug)]
 pub(super) struct Compiled {
-    glob: Glob,
+    tokens: Vec<Token>,
     /// Everything that matches ends with this.
     end: String,
-    /// `None` when the glob does not compile; nothing matches then.
-    matcher: OnceCell<Option<Regex>>,
+    /// In a box: it has a table of all bytes.
+    glob: OnceCell<Box<Glob>>,
 }
 
 impl Compiled {
-    fn new(pattern: &str) -> Result<Compiled, globset::Error> {
-        let glob = GlobBuilder::new(pattern).literal_separator(true).build()?;
+    fn new(pattern: &str) -> Result<Compiled, Fault> {
+        let tokens = characters::parse(pattern, BRACES_LIMIT)?;
         let after = |c: char| matches!(c, '*' | '?' | ']' | '}' | '\\');
         let end = pattern.rsplit(after).next().unwrap_or_default();
         Ok(Compiled {
-            glob,
+            tokens,
             // `**/` also stands for nothing.
             end: end.trim_start_matches('/').to_owned(),
-            matcher: OnceCell::new(),
+            glob: OnceCell::new(),
         })
     }
 
     pub(super) fn is_match(&self, text: &str) -> bool {
-        text.ends_with(&self.end)
-            && self
-                .matcher
-                .get_or_init(|| self.compiled())
-                .as_ref()
-                .is_some_and(|matcher| matcher.is_match(text))
+        let glob = || self.glob.get_or_init(|| Box::new(Glob::new(&self.tokens)));
+        text.ends_with(&self.end) && glob().is_match(text)
     }
-
-    /// Compiles the glob. No glob within the limits fails here; `Glob::compile_matcher` would panic if one
-    /// did. A set of globs would take twice the time for a name: it first looks for its extension and the like.
-    fn compiled(&self) -> Option<Regex> {
-        let syntax = syntax::Config::new().dot_matches_new_line(true);
-        let config = Regex::config()
-            .nfa_size_limit(Some(REGEX_LIMIT_BYTES))
-            .hybrid_cache_capacity(REGEX_LIMIT_BYTES);
-        let mut builder = Regex::builder();
-        builder.syntax(syntax).configure(config);
-        builder.build(&of_characters(self.glob.regex())?).ok()
-    }
-}
-
-/// A regular expression of globset, which is one of bytes, as one of characters: in that of globset `?` is a byte,
-/// and `[ö]` any byte of `ö`. It writes the bytes of other characters than those of ASCII as `\xc3`; together they
-/// are text, as the glob was. `None` for another form.
-fn of_characters(regex: &str) -> Option<String> {
-    let mut rest = regex.strip_prefix("(?-u)")?;
-    let mut text = String::with_capacity(rest.len());
-    while let Some(at) = rest.find('\\') {
-        let (before, escaped) = rest.split_at_checked(at)?;
-        text.push_str(before);
-        rest = escaped;
-        let mut bytes = Vec::new();
-        while let Some((byte, after)) = rest
-            .strip_prefix("\\x")
-            .and_then(|digits| digits.split_at_checked(2))
-        {
-            bytes.push(u8::from_str_radix(byte, 16).ok()?);
-            rest = after;
-        }
-        text.push_str(std::str::from_utf8(&bytes).ok()?);
-        if bytes.is_empty() {
-            // A backslash and what it escapes.
-            let end = 1 + rest.chars().nth(1)?.len_utf8();
-            let (pair, after) = rest.split_at_checked(end)?;
-            text.push_str(pair);
-            rest = after;
-        }
-    }
-    text.push_str(rest);
-    Some(text)
 }
 
 /// The folders above a path, innermost first.
