@@ -15,7 +15,7 @@ static void on_interrupt(int signal) {
     interrupted = 1;
 }
 
-/* Runs about 20 times a second on the thread of the call; not 0 cancels it. */
+/* Runs about 20 times a second on the thread of the call; a value other than 0 cancels it. */
 static int32_t on_progress(const kb_progress *progress, void *data) {
     FILE *out = data;
     if (progress->files_total > 0)

@@ -23,22 +23,27 @@
  * Names      A function begins with kb_. One that belongs to a type begins with its name:
  *            kb_hits_len. A parameter that is const is not changed.
  * Errors     A function that can fail returns a kb_status: KB_OK (0) or a negative number. Its last
- *            parameter `err` is NULL, or points to where an error object is stored. After success
- *            this is NULL. The object has the status, a message and a hint. There is no error
- *            state of the thread or the process. The declaration of a function lists its errors;
- *            every function can also return KB_INVALID_ARGUMENT and KB_PANIC.
- * Outputs    Outputs are the last parameters before `err`. After a failure, an output handle is
- *            NULL. A NULL output pointer is KB_INVALID_ARGUMENT.
+ *            parameter `err` is NULL, or the address of a kb_error pointer. A failure stores a new
+ *            error there, with its status, a message and a hint; success stores NULL. An earlier
+ *            error there is overwritten, not freed: free it first. There is no error state of the
+ *            thread or the process. The comment of a function lists its errors. In addition, every
+ *            function can return KB_INVALID_ARGUMENT and KB_PANIC; one that reads a file KB_DAMAGED,
+ *            KB_SNAPSHOT_EXPIRED and KB_IO; and one that takes a writer KB_DAMAGED, KB_IO,
+ *            KB_WRITER_FAILED and KB_FORKED_WRITER.
+ * Outputs    Outputs are the last parameters before `err`. An output handle is overwritten, not
+ *            freed, and is NULL after a failure. A NULL output pointer is KB_INVALID_ARGUMENT.
  * Ownership  The caller owns every handle that it gets, and frees it with the function that its
  *            type names (kb_close, kb_hits_free). That function takes the address of the pointer
  *            and sets it to NULL; for NULL it does nothing. So closing one variable twice is
  *            harmless; closing two copies of a pointer is not. Results own their data and outlive
- *            the file that they came from. Arguments are read during the call only.
+ *            the file that they came from. Arguments are read during the call only. A handle that is
+ *            passed must be open, and an array must have the length that is passed with it.
  * Texts      A text is a kb_str: UTF-8 bytes with a length, not NUL-terminated. As an argument, a
  *            NULL pointer with length 0 means "none". Texts of a result are valid as long as the
  *            result. On Unix a path is any bytes without NUL, elsewhere UTF-8.
- * Structs    Options and views begin with `struct_size`. Initialise them with their INIT macro: all
- *            other fields are 0, the default of every option. NULL options mean the defaults.
+ * Structs    Options, and the structs that functions fill (views), begin with `struct_size`.
+ *            Initialise them with their INIT macro: all other fields are 0, the default of every
+ *            option. NULL options mean the defaults.
  *            So a program and a library of different versions work together: an option that the
  *            library does not know is KB_INVALID_ARGUMENT, and a view field that it does not know
  *            is 0. Struct fields with an enum value are int32_t or uint32_t: a value outside the
@@ -47,13 +52,13 @@
  *            the last call has returned. A kb_writer takes one call at a time: a second one fails
  *            with KB_IN_USE at once. Handles may move between threads.
  * Callbacks  A progress callback runs on the thread of its call, and returns 0 to continue. It may
- *            use other handles, and may search with the kb that called it. It must not close this
- *            kb, nor use the writer that called it (KB_IN_USE). No exception and no longjmp may
+ *            use other handles, and may search with the kb of its call. It must not close that kb,
+ *            and must not use the writer of its call (KB_IN_USE). No exception and no longjmp may
  *            leave it.
  * Processes  After a fork, the child can use a kb, but can only close a kb_writer. Closing it there
- *            leaks the memory of its unfinished work, which belongs to the parent. The library
- *            fetches nothing, keeps no thread after a call, and changes no signal handler and no
- *            environment variable. A panic inside it prints to stderr and becomes KB_PANIC.
+ *            does not change the file, and does not free the memory of its pending changes. The
+ *            library uses no network, keeps no thread after a call, and changes no signal handler
+ *            and no environment variable. A panic inside it prints to stderr and becomes KB_PANIC.
  * Versions   KB_ABI_VERSION grows when functions, fields at the end of structs, or enum values are
  *            added. A program compiled for a lower version keeps working. A breaking change
  *            changes the soname. Statuses keep their numbers. Before 1.0 every minor version has
@@ -89,11 +94,11 @@ enum kb_status
  {
     // Success.
     KB_OK = 0,
-    // A path that was given does not exist.
+    // A path does not exist.
     KB_PATH_NOT_FOUND = -1,
-    // A path is outside the folders that may be indexed.
+    // A path is outside the folders that may be indexed. This library never returns it.
     KB_PATH_NOT_ALLOWED = -2,
-    // The system refused an operation on a file.
+    // The operating system refused an operation on a file; the message has its reason.
     KB_IO = -3,
     // The storage of an open file failed, for example because the disk is full. The file keeps its last commit.
     KB_STORAGE = -4,
@@ -107,15 +112,16 @@ enum kb_status
     KB_INDEX_LOCKED = -8,
     // The file was moved or replaced while it was written.
     KB_FILE_REPLACED = -9,
-    // Replacing the output would lose something else.
+    // Replacing the file would lose data: it has several hard links, may belong to another program, or is of an older
+    // format and holds what no folder has.
     KB_NOT_REPLACEABLE = -10,
-    // The output is another .kb.
+    // The output exists and is another .kb: see `replace` of `kb_seal_options`.
     KB_OUTPUT_EXISTS = -11,
-    // A writer was used after a fork.
+    // A writer was used in a child process after a fork: open the file there.
     KB_FORKED_WRITER = -12,
-    // The file changed faster than it could be read.
+    // Other commits overtook every attempt to read the file. Call again.
     KB_SNAPSHOT_EXPIRED = -13,
-    // An earlier write of this writer failed.
+    // An earlier write of this writer failed: close it and open another one.
     KB_WRITER_FAILED = -14,
     // An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
     KB_INVALID_ARGUMENT = -15,
@@ -141,21 +147,21 @@ enum kb_status
     KB_INVALID_RANGE = -25,
     // The cursor does not belong to this request.
     KB_INVALID_CONTINUATION_TOKEN = -26,
-    // The file changed since the cursor was given.
+    // The file changed after the cursor was returned: search again from the start.
     KB_CONTINUATION_STALE = -27,
     // This library does not have the embedding model of the file.
     KB_EMBEDDING_MODEL_UNAVAILABLE = -28,
-    // An indexed folder has no files any more.
+    // A folder that was indexed before has no files: see `prune` of `kb_index_options`.
     KB_ROOT_VANISHED = -29,
     // More bytes or items than the format can hold.
     KB_FILE_TOO_LARGE = -30,
     // The document is encrypted.
     KB_ENCRYPTED = -31,
-    // The document exceeds the limits of its reader.
+    // The document exceeds a limit of size, time or memory.
     KB_EXTRACTION_LIMIT = -32,
     // The reader of the document failed.
     KB_EXTRACTION_FAILED = -33,
-    // The document needs a worker process, and there is none.
+    // The document is read in a worker process only, and there is none: see `worker` of `kb_writer_options`.
     KB_NO_EXTRACTION_WORKER = -34,
     // A progress callback stopped the call.
     KB_CANCELLED = -35,
@@ -264,7 +270,7 @@ enum kb_part_kind
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    // It has no parts.
+    // The document has no parts.
     KB_PART_KIND_NONE = 0,
     // Pages.
     KB_PART_KIND_PAGE = 1,
@@ -401,9 +407,9 @@ enum kb_stage
     KB_STAGE_COMMIT = 6,
     // Searching.
     KB_STAGE_SEARCH = 7,
-    // Making inverted lists for the vectors of a large file.
+    // Building the inverted lists that make vector search fast in a large file.
     KB_STAGE_LISTS = 8,
-    // Importing vectors: files are vectors read, then chunks written.
+    // Importing vectors: `files_done` counts the vectors read, then the chunks written.
     KB_STAGE_IMPORT = 9,
 };
 #ifndef __cplusplus
@@ -480,24 +486,24 @@ typedef struct kb_text kb_text;
 // Vectors of some texts. The caller owns it: `kb_vectors_free`.
 typedef struct kb_vectors kb_vectors;
 
-// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The first
-// change locks the file against other writers, in any process, until this one is closed or rolled back; theirs wait
-// as long as their `lock_timeout_ms` says. Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
-// `kb_writer_close`.
+// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The
+// first change locks the file until this writer is closed or rolled back. Changes of other writers, in any process,
+// wait for up to their `lock_timeout_ms` and then fail with `KB_INDEX_LOCKED`. Readers see changes after
+// `kb_writer_commit`. After a fork, the child may only close the writer. The caller owns it: `kb_writer_close`.
 typedef struct kb_writer kb_writer;
 
-// Some bytes of UTF-8, borrowed: not ended by NUL, and they may hold NUL. As an argument: NULL and 0 are "none". As a
-// result: valid until what it came from is freed; `ptr` is not NULL, whatever `len` is.
+// A borrowed UTF-8 text. It is not NUL-terminated and may contain NUL. As an argument, a NULL pointer with length 0
+// means "none". As a result, it is valid until the object that it came from is freed, and `ptr` is never NULL.
 typedef struct {
     // The first byte.
     const char *ptr;
-    // How many bytes.
+    // Number of bytes.
     size_t len;
 } kb_str;
 
-// Progress of a long call. Numbers grow within a stage; each stage starts at 0.
+// Progress of a long call. Counts grow within a stage and start at 0 in each stage.
 typedef struct {
-    // Bytes of this struct as the library has it.
+    // Size of this struct in the library, in bytes.
     size_t struct_size;
     // A `kb_stage`; later versions may have more.
     int32_t stage;
@@ -511,11 +517,11 @@ typedef struct {
     uint64_t bytes_total;
 } kb_progress;
 
-// Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
-// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. One that comes while a commit
-// is synced or segments are merged behind it is too late: the commit stands, and the call may return `KB_OK`.
-// `progress` is valid during the callback. It may use other handles, but not close or change the one that called it, and it must return: no
-// exception or `longjmp` may leave it.
+// Called when a stage begins and then about 20 times a second, on the thread of the call. Return 0 to continue. Any
+// other value cancels the call, mostly within 50 ms: it returns `KB_CANCELLED`, and the file keeps its last
+// commit. A cancellation during the sync of a commit or the merge after it is too late: the commit stands, and the
+// call may return `KB_OK`. `progress` is valid during the callback. The callback may use other handles, but must not close or
+// change the handle of its call. It must return: no exception or `longjmp` may leave it.
 typedef int32_t (*kb_progress_fn)(const kb_progress *progress, void *data);
 
 // A key with its value.
@@ -530,15 +536,15 @@ typedef struct {
 typedef struct {
     // sizeof(kb_document).
     size_t struct_size;
-    // Path in the file.
+    // Path in the .kb, with `/`.
     kb_str path;
-    // Title; the file name where the document names none.
+    // Title; the file name if the document has no title.
     kb_str title;
-    // Short name to pass on.
+    // A short name that stays the same if the document is renamed.
     kb_str handle;
     // File type: `markdown`, `rust`, `pdf`.
     kb_str file_type;
-    // Language; empty for prose.
+    // Programming language; empty for prose.
     kb_str language;
     // A `kb_class`.
     int32_t document_class;
@@ -546,35 +552,35 @@ typedef struct {
     int32_t part_kind;
     // How many pages, sheets or slides.
     uint32_t parts;
-    // Lines of the original.
+    // Number of lines of the original.
     uint32_t lines;
     // Chunks.
     uint32_t chunks;
-    // Bytes of the original.
+    // Size of the original in bytes.
     uint64_t size_bytes;
-    // Bytes of the stored text.
+    // Size of the stored text in bytes.
     uint64_t text_bytes;
     // Modification time of the original, milliseconds since 1970; 0: unknown.
     int64_t modified_ms;
-    // When it came into the file, milliseconds since 1970.
+    // When it was added to the .kb, milliseconds since 1970 (UTC).
     int64_t added_ms;
     // Its tags.
     const kb_str *tags;
-    // How many.
+    // Number of items.
     size_t tags_len;
-    // What it states about itself.
+    // Metadata that the document states, such as author and date.
     const kb_pair *metadata;
-    // How many.
+    // Number of items.
     size_t metadata_len;
     // BLAKE3 of the original bytes.
     uint8_t hash[32];
 } kb_document;
 
-// A range of bytes, the end not included.
+// A range of bytes; the end is exclusive.
 typedef struct {
     // The first byte.
     size_t start;
-    // The byte behind the last one.
+    // End in bytes, exclusive.
     size_t end;
 } kb_range;
 
@@ -584,7 +590,7 @@ typedef struct {
     size_t struct_size;
     // Path of the document.
     kb_str document;
-    // Its short name.
+    // Its handle: a short name that stays the same if the document is renamed.
     kb_str handle;
     // Its title.
     kb_str title;
@@ -594,13 +600,13 @@ typedef struct {
     kb_str section_number;
     // The passage.
     kb_str text;
-    // The requested lines before it.
+    // The lines before it: see `context_before`.
     kb_str before;
-    // Lines after it.
+    // The lines after it: see `context_after`.
     kb_str after;
-    // How well it matches, 0 to 1: a calibrated probability.
+    // Estimated probability that the hit answers the query, 0 to 1. Comparable between queries and files.
     float score;
-    // The score that orders the hits.
+    // The score that orders the hits; it has no unit.
     float fused_score;
     // Score in the keyword index; NaN if it was not found there.
     float keyword_score;
@@ -608,23 +614,23 @@ typedef struct {
     float vector_score;
     // First line in the original, from 1; 0 where the document has no text.
     uint32_t first_line;
-    // Last line.
+    // Last line, included.
     uint32_t last_line;
     // First byte in the stored text.
     uint32_t start_byte;
-    // The byte behind the last one.
+    // End in bytes, exclusive.
     uint32_t end_byte;
     // Ranges of `text` that match terms of the query, ascending.
     const kb_range *highlights;
-    // How many.
+    // Number of items.
     size_t highlights_len;
-    // The best whole lines of `text`, up to four.
+    // Range of `text`: its best whole lines, up to four.
     kb_range snippet;
     // Name of the symbol that the passage belongs to; empty where there is none.
     kb_str symbol;
     // One bit of `kb_symbol_kind`; 0 without a symbol.
     uint32_t symbol_kind;
-    // What stands before the body of the symbol.
+    // The text before the body of the symbol, on one line.
     kb_str signature;
     // The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     kb_str hierarchy;
@@ -642,15 +648,15 @@ typedef struct {
     int32_t document_class;
     // Tags of the document.
     const kb_str *tags;
-    // How many.
+    // Number of items.
     size_t tags_len;
     // Modification time of the original, milliseconds since 1970; 0: unknown.
     int64_t modified_ms;
-    // Bytes of the original.
+    // Size of the original in bytes.
     uint64_t size_bytes;
     // Number of the best chunk in the document, from 0.
     uint32_t chunk_index;
-    // Chunks of the passage.
+    // Number of chunks in the passage.
     uint32_t chunks;
     // Position of the file among those that were searched.
     size_t file;
@@ -666,11 +672,11 @@ typedef struct {
     int32_t is_relevant;
     // Chunks that passed the filters.
     uint64_t searched_chunks;
-    // Continues the result, as `cursor` of the same request; empty: it ends here.
+    // Pass it as `cursor` of the same request to get the next hits. Empty if there are none.
     kb_str next;
     // Warnings, one sentence each.
     const kb_str *warnings;
-    // How many.
+    // Number of items.
     size_t warnings_len;
 } kb_hits_summary;
 
@@ -680,7 +686,7 @@ typedef struct {
     size_t struct_size;
     // Identity of the file, 32 hexadecimal digits.
     kb_str uuid;
-    // Its format: "0.9".
+    // Format version: "0.10".
     kb_str format;
     // Id of its embedding model.
     kb_str model;
@@ -724,11 +730,11 @@ typedef struct {
     uint32_t level;
     // First line in the original, from 1.
     uint32_t first_line;
-    // Last line.
+    // Last line, included.
     uint32_t last_line;
     // First byte in the stored text.
     uint32_t start_byte;
-    // The byte behind the last one.
+    // End in bytes, exclusive.
     uint32_t end_byte;
     // Number of the page, sheet or slide in which it begins; 0: the document has none.
     uint32_t part_number;
@@ -746,11 +752,11 @@ typedef struct {
     kb_str name;
     // First byte in the stored text.
     uint32_t start_byte;
-    // The byte behind the last one.
+    // End in bytes, exclusive.
     uint32_t end_byte;
     // First line; 0 where it has no text.
     uint32_t first_line;
-    // Last line.
+    // Last line, included.
     uint32_t last_line;
     // Rows of a sheet.
     uint32_t rows;
@@ -775,13 +781,13 @@ typedef struct {
     int32_t scope;
     // A `kb_sort`.
     int32_t sort;
-    // Hits with a lower score are omitted, 0 to 1.
+    // Minimum score of a hit, 0 to 1.
     float min_score;
     // Lines of the document before each hit, up to 1000.
     uint32_t context_before;
     // Lines of the document after each hit, up to 1000.
     uint32_t context_after;
-    // Maximum number of lines of each passage, the best ones; 0: the whole passage.
+    // Maximum number of lines of each passage; the best lines are kept. 0: the whole passage.
     uint32_t max_lines;
     // Maximum tokens (4 bytes each) of the whole result, up to 1000000; 0: no limit. `cursor` continues it.
     uint32_t max_tokens;
@@ -799,27 +805,27 @@ typedef struct {
     int64_t modified_since_ms;
     // Globs over paths: `docs/**`.
     const kb_str *paths;
-    // How many.
+    // Number of items.
     size_t paths_len;
-    // Folders.
+    // Folders: documents in them and in their subfolders.
     const kb_str *folders;
-    // How many.
+    // Number of items.
     size_t folders_len;
     // File types: `markdown`.
     const kb_str *types;
-    // How many.
+    // Number of items.
     size_t types_len;
     // Languages: `rust`, `shell`.
     const kb_str *languages;
-    // How many.
+    // Number of items.
     size_t languages_len;
     // Tags.
     const kb_str *tags;
-    // How many.
+    // Number of items.
     size_t tags_len;
     // Names of symbols, with `*` and `?`; case is ignored.
     const kb_str *symbol_names;
-    // How many.
+    // Number of items.
     size_t symbol_names_len;
     // Continues an earlier result: `next` of its `kb_hits_summary`.
     kb_str cursor;
@@ -837,23 +843,23 @@ typedef struct {
     uint32_t kinds;
     // Maximum tokens (4 bytes each) of the result, up to 1000000; 0: no limit. `cursor` continues it.
     uint32_t max_tokens;
-    // Maximum number of symbols; 0: the default of the engine.
+    // Maximum number of symbols; 0: 100.
     uint32_t k;
     // A name, with `*` and `?`; case is ignored. NULL: all.
     kb_str name;
-    // A name: symbols that use it. Excludes `used_by`.
+    // A name: symbols that use it. Cannot be combined with `used_by`.
     kb_str uses;
     // A name: symbols that it uses.
     kb_str used_by;
     // Languages.
     const kb_str *languages;
-    // How many.
+    // Number of items.
     size_t languages_len;
     // Globs over paths.
     const kb_str *paths;
-    // How many.
+    // Number of items.
     size_t paths_len;
-    // Continues an earlier result: the one of `kb_symbols_next`.
+    // Continues an earlier result: pass its `kb_symbols_next`.
     kb_str cursor;
 } kb_symbols_options;
 
@@ -875,15 +881,15 @@ typedef struct {
     uint32_t kind;
     // First line of its definition, from 1.
     uint32_t first_line;
-    // Last line.
+    // Last line, included.
     uint32_t last_line;
-    // With `uses`: lines that have the name, ascending.
+    // Lines that contain the name given as `uses`, ascending.
     const uint32_t *uses;
-    // How many.
+    // Number of items.
     size_t uses_len;
-    // Those of `uses` in which it is called.
+    // The lines of `uses` in which the name is called.
     const uint32_t *calls;
-    // How many.
+    // Number of items.
     size_t calls_len;
 } kb_symbol;
 
@@ -907,18 +913,18 @@ typedef struct {
     kb_str path;
     // The content: UTF-8 text, or the bytes of a file.
     const void *data;
-    // How many.
+    // Number of bytes at `data`.
     size_t data_len;
-    // Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an empty
-    // one if the name is meaningless.
+    // Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an
+    // empty one, `KB_STR("")`, if the name is meaningless.
     kb_str title;
     // Tags.
     const kb_str *tags;
-    // How many.
+    // Number of items.
     size_t tags_len;
     // Metadata in addition to that in the document.
     const kb_pair *metadata;
-    // How many.
+    // Number of items.
     size_t metadata_len;
     // Modification time of the original, milliseconds since 1970; 0: now.
     int64_t modified_ms;
@@ -950,9 +956,10 @@ typedef struct {
     int32_t prune;
     // 1: also reads files that may hold keys or credentials; -1: skips them; 0: the choice stored in the file.
     int32_t include_secrets;
-    // 1: writes a trigram index; -1: writes none; 0: the choice stored in the file.
+    // 1: writes a trigram index, which makes search by regular expressions fast; -1: writes none; 0: the choice stored
+    // in the file.
     int32_t trigrams;
-    // The root of the file that a moved folder is; NULL: the root with its path.
+    // Name of the root that this folder continues, for a folder that was moved. NULL: the root with the same path.
     kb_str root;
     // Progress callback; NULL: none.
     kb_progress_fn progress;
@@ -1036,50 +1043,28 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Its status; `KB_OK` for NULL.
-//
-// # Safety
-// `error` is NULL or a live error.
+// The status of an error; `KB_OK` for NULL.
 kb_status kb_error_status(const kb_error *error);
 
-// The stable name of its status, as "DOCUMENT_NOT_FOUND". Static.
-//
-// # Safety
-// `error` is NULL or a live error.
+// The stable name of its status: "DOCUMENT_NOT_FOUND". Static: it is never freed.
 kb_str kb_error_code(const kb_error *error);
 
 // One sentence that says what happened, for people. Valid until the error is freed.
-//
-// # Safety
-// `error` is NULL or a live error.
 kb_str kb_error_message(const kb_error *error);
 
 // What to do, for people; may be empty. Valid until the error is freed.
-//
-// # Safety
-// `error` is NULL or a live error.
 kb_str kb_error_hint(const kb_error *error);
 
 // Frees an error and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `error` is NULL or points to NULL or to a live error.
 void kb_error_free(kb_error **error);
 
-// The stable name of a status, as other fronts have it: "DOCUMENT_NOT_FOUND". Static, ends with NUL; empty for a number
-// that is none.
+// The stable name of a status: "DOCUMENT_NOT_FOUND". Static and NUL-terminated. Empty for an unknown number.
 const char *kb_status_name(int32_t status);
 
-// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
-//
-// # Safety
-// `text` is NULL or a live text.
+// The bytes of a text, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
 kb_str kb_text_str(const kb_text *text);
 
 // Frees a text and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `text` is NULL or points to NULL or to a live text.
 void kb_text_free(kb_text **text);
 
 // Answers a JSON object with a JSON object, which has the fields of `kb --json`. `file` is for calls that read, `writer`
@@ -1092,11 +1077,8 @@ void kb_text_free(kb_text **text);
 //     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 //     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 //
-// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT` for a
-// call that this library lacks; those of the functions of the same name.
-//
-// # Safety
-// The handles are NULL or open; `request` may be read; `out` and `err` are NULL or may be written.
+// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT`
+// for a call that this library lacks; and the errors of the function that does the same.
 kb_status kb_call(const kb *file,
                   kb_writer *writer,
                   kb_str request,
@@ -1108,17 +1090,11 @@ kb_status kb_call(const kb *file,
 // Finds a document by path, handle, or the end of its path. The result has one document.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND` with the nearest name as hint, `KB_AMBIGUOUS_DOCUMENT`.
-//
-// # Safety
-// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_find_document(const kb *file, kb_str name, kb_documents **out, kb_error **err);
 
 // Lists documents in the order of their path bytes, beginning after the path `after` (NULL: from the first one). Returns
 // at most `limit` documents; 0 means 10000, which is the maximum. Pass the last path as `after` to continue; an empty
 // result is the end.
-//
-// # Safety
-// As for `kb_find_document`.
 kb_status kb_list_documents(const kb *file,
                             kb_str after,
                             size_t limit,
@@ -1126,35 +1102,23 @@ kb_status kb_list_documents(const kb *file,
                             kb_error **err);
 
 // How many documents there are; 0 for NULL.
-//
-// # Safety
-// `documents` is NULL or live.
 size_t kb_documents_len(const kb_documents *documents);
 
 // Fills `out` with one document: `kb_document document = KB_DOCUMENT_INIT;`
 //
 // Errors: `KB_INVALID_ARGUMENT` for an index from `kb_documents_len` on.
-//
-// # Safety
-// `documents` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_documents_get(const kb_documents *documents,
                            size_t index,
                            kb_document *out,
                            kb_error **err);
 
 // Frees documents and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `documents` is NULL or points to NULL or to live documents.
 void kb_documents_free(kb_documents **documents);
 
 // Embeds texts with the built-in model. Each vector has unit length, or is zero if the model knows no word of its text.
 // `role` is a `kb_text_role`. Takes about a microsecond per word.
 //
 // Errors: `KB_INVALID_ARGUMENT`; `KB_NOT_BUILT` in a library without the model.
-//
-// # Safety
-// `len` texts at `texts` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_embed(const kb_str *texts,
                    size_t len,
                    int32_t role,
@@ -1163,63 +1127,36 @@ kb_status kb_embed(const kb_str *texts,
 
 // Returns the numbers, one vector after the other. Writes the dimensions to `dim` and the number of vectors to `len`, unless
 // they are NULL. NULL for NULL. Valid until the vectors are freed.
-//
-// # Safety
-// `vectors` is NULL or live; `len` and `dim` are NULL or may be written.
 const float *kb_vectors_data(const kb_vectors *vectors,
                              size_t *len,
                              size_t *dim);
 
 // Frees vectors and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `vectors` is NULL or points to NULL or to live vectors.
 void kb_vectors_free(kb_vectors **vectors);
 
 // How many hits there are; 0 for NULL.
-//
-// # Safety
-// `hits` is NULL or live.
 size_t kb_hits_len(const kb_hits *hits);
 
 // Fills `out` with one hit. `out->struct_size` is set before: `kb_hit hit = KB_HIT_INIT;`
 //
 // Errors: `KB_INVALID_ARGUMENT` for an index from `kb_hits_len` on.
-//
-// # Safety
-// `hits` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_hits_get(const kb_hits *hits, size_t index, kb_hit *out, kb_error **err);
 
 // Fills `out` with facts about the search as a whole: `kb_hits_summary summary = KB_HITS_SUMMARY_INIT;`
-//
-// # Safety
-// As for `kb_hits_get`.
 kb_status kb_hits_about(const kb_hits *hits,
                         kb_hits_summary *out,
                         kb_error **err);
 
 // Frees hits and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `hits` is NULL or points to NULL or to live hits.
 void kb_hits_free(kb_hits **hits);
 
 // Returns what a file holds. The call "info" of `kb_call` returns more.
-//
-// # Safety
-// `file` is an open file; `out` and `err` are NULL or may be written.
 kb_status kb_get_info(const kb *file, kb_info **out, kb_error **err);
 
 // Fills `out`: `kb_info_view view = KB_INFO_VIEW_INIT;`
-//
-// # Safety
-// `info` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_info_get(const kb_info *info, kb_info_view *out, kb_error **err);
 
 // Frees an info and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `info` is NULL or points to NULL or to a live info.
 void kb_info_free(kb_info **info);
 
 // Version of the library, NUL-terminated; equal to KB_VERSION if header and library match. Static.
@@ -1234,17 +1171,11 @@ uint32_t kb_features(void);
 // Opens a file. Takes milliseconds at any size, because the file is mapped, not read.
 //
 // Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`.
-//
-// # Safety
-// `path` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_open(kb_str path, kb **out, kb_error **err);
 
 // Opens a file from its bytes in memory, for example from an archive or an executable. The bytes are copied.
 //
 // Errors: as those of `kb_open`.
-//
-// # Safety
-// `len` bytes at `data` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_open_bytes(const uint8_t *data,
                         size_t len,
                         kb **out,
@@ -1253,74 +1184,47 @@ kb_status kb_open_bytes(const uint8_t *data,
 // Closes a file and sets the pointer to NULL, so that a second close does nothing. Its results stay valid. Does nothing
 // if either pointer is NULL.
 //
-// Errors: `KB_IN_USE` while another thread, or the caller of this callback, is in a call with it: it stays open.
-//
-// # Safety
-// `file` is NULL or points to NULL or to an open file; `err` is NULL or may be written.
+// Errors: `KB_IN_USE` during a call with it, in another thread or around this callback; the file stays open.
 kb_status kb_close(kb **file,
                    kb_error **err);
 
 // Returns the outline of a document, in reading order; empty if it has none.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
-//
-// # Safety
-// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_get_outline(const kb *file, kb_str name, kb_sections **out, kb_error **err);
 
 // How many sections there are; 0 for NULL.
-//
-// # Safety
-// `sections` is NULL or live.
 size_t kb_sections_len(const kb_sections *sections);
 
 // Fills `out` with one section: `kb_section section = KB_SECTION_INIT;`
 //
 // Errors: `KB_INVALID_ARGUMENT` for an index from `kb_sections_len` on.
-//
-// # Safety
-// `sections` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_sections_get(const kb_sections *sections,
                           size_t index,
                           kb_section *out,
                           kb_error **err);
 
 // Frees sections and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `sections` is NULL or points to NULL or to live sections.
 void kb_sections_free(kb_sections **sections);
 
 // Returns the pages, sheets or slides of a document; empty if it has none. `kb_get_text` of their lines returns their
 // text. The calls "sheet" and "pages" of `kb_call` return cells with their values.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`.
-//
-// # Safety
-// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
 kb_status kb_get_parts(const kb *file,
                        kb_str name,
                        kb_parts **out,
                        kb_error **err);
 
 // How many parts there are; 0 for NULL.
-//
-// # Safety
-// `parts` is NULL or live.
 size_t kb_parts_len(const kb_parts *parts);
 
 // Fills `out` with one part: `kb_part part = KB_PART_INIT;`
 //
 // Errors: `KB_INVALID_ARGUMENT` for an index from `kb_parts_len` on.
-//
-// # Safety
-// `parts` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_parts_get(const kb_parts *parts, size_t index, kb_part *out, kb_error **err);
 
 // Frees parts and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `parts` is NULL or points to NULL or to live parts.
 void kb_parts_free(kb_parts **parts);
 
 // Searches a file for a query: words, a question, or an identifier, with the operators `"phrase"`, `+word`, `-word`,
@@ -1329,21 +1233,15 @@ void kb_parts_free(kb_parts **parts);
 // Errors: `KB_INVALID_ARGUMENT` (an empty query, a number out of range), `KB_FOLDER_NOT_FOUND`,
 // `KB_EMBEDDING_MODEL_UNAVAILABLE` (only with `KB_MODE_SEMANTIC`), `KB_INVALID_CONTINUATION_TOKEN`,
 // `KB_CONTINUATION_STALE`, `KB_CANCELLED`, `KB_DAMAGED`, `KB_SNAPSHOT_EXPIRED`.
-//
-// # Safety
-// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
 kb_status kb_search(const kb *file,
                     kb_str query,
                     const kb_search_options *options,
                     kb_hits **out,
                     kb_error **err);
 
-// Searches several files at once, up to 64: scores are comparable, `file` of a hit is the position of its file.
+// Searches 1 to 64 files as if they were one. `file` of a hit is the position of its file in `files`.
 //
 // Errors: as those of `kb_search`.
-//
-// # Safety
-// As for `kb_search`; `files` are open.
 kb_status kb_search_files(const kb *const *files,
                           size_t files_len,
                           kb_str query,
@@ -1351,58 +1249,39 @@ kb_status kb_search_files(const kb *const *files,
                           kb_hits **out,
                           kb_error **err);
 
-// Finds symbols by name, kind, language or path, or by the names that they use. It compares names, not scopes: functions
-// with the same name are not distinguished.
+// Finds symbols by name, kind, language or path, or by the names that they use. Names are compared, not scopes:
+// functions with the same name are not distinguished.
 //
 // Errors: `KB_INVALID_ARGUMENT`, `KB_INVALID_CONTINUATION_TOKEN`, `KB_CONTINUATION_STALE`.
-//
-// # Safety
-// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
 kb_status kb_find_symbols(const kb *file,
                           const kb_symbols_options *options,
                           kb_symbols **out,
                           kb_error **err);
 
 // How many symbols there are in this result; 0 for NULL.
-//
-// # Safety
-// `symbols` is NULL or live.
 size_t kb_symbols_len(const kb_symbols *symbols);
 
 // How many symbols there are on all pages; 0 for NULL.
-//
-// # Safety
-// `symbols` is NULL or live.
 uint64_t kb_symbols_total(const kb_symbols *symbols);
 
-// Continues the result, as `cursor` of the same options; empty: it ends here. Valid until the symbols are freed.
-//
-// # Safety
-// `symbols` is NULL or live.
+// Pass it as `cursor` of the same options to get the next symbols. Empty if there are none. Valid until the symbols
+// are freed.
 kb_str kb_symbols_next(const kb_symbols *symbols);
 
 // Fills `out` with one symbol: `kb_symbol symbol = KB_SYMBOL_INIT;`
 //
 // Errors: `KB_INVALID_ARGUMENT` for an index from `kb_symbols_len` on.
-//
-// # Safety
-// `symbols` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_symbols_get(const kb_symbols *symbols, size_t index, kb_symbol *out, kb_error **err);
 
 // Frees symbols and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `symbols` is NULL or points to NULL or to live symbols.
 void kb_symbols_free(kb_symbols **symbols);
 
-// The text of a document, or of some of its lines: `first_line` to `last_line`, from 1, both included; 0 and 0: all of
-// it; a `last_line` of 0: to the end. `name` is a path, a handle, or the end of a path; it may carry lines itself: "a.md:10-20".
+// The text of a document, or its lines `first_line` to `last_line`, counted from 1 and both included. 0 and 0 mean the
+// whole text; a `last_line` of 0 means to the end. `name` is a path, a handle, or the end of a path. It may name
+// lines: "a.md:10-20".
 //
-// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 64 MiB
-// at once.
-//
-// # Safety
-// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 256
+// MiB at once.
 kb_status kb_get_text(const kb *file,
                       kb_str name,
                       uint32_t first_line,
@@ -1413,54 +1292,36 @@ kb_status kb_get_text(const kb *file,
 // The text of a section of a document, by its number ("2.1") or title.
 //
 // Errors: as those of `kb_get_text`, and `KB_SECTION_NOT_FOUND`.
-//
-// # Safety
-// As for `kb_get_text`.
 kb_status kb_get_section_text(const kb *file,
                               kb_str name,
                               kb_str section,
                               kb_text **out,
                               kb_error **err);
 
-// Checks the checksums of a file, at about 6 GB per second in memory. It succeeds if everything could be checked, even
-// with problems; `kb_problems_len` returns their number.
+// Compares a file with its checksums, at about 6 GB/s if it is in memory. Returns `KB_OK` if the check ran to its end,
+// also if it found problems: see `kb_problems_len`.
 //
 // Errors: `KB_CANCELLED`, `KB_SNAPSHOT_EXPIRED`, `KB_IO`.
-//
-// # Safety
-// `file` is an open file; all else may be read, `out` and `err` written, where they are not NULL.
 kb_status kb_verify(const kb *file,
                     const kb_verify_options *options,
                     kb_problems **out,
                     kb_error **err);
 
 // Number of problems; 0: the file is sound.
-//
-// # Safety
-// `problems` is NULL or live.
 size_t kb_problems_len(const kb_problems *problems);
 
 // One problem, as a sentence; empty for an index from `kb_problems_len` on. Valid until the problems are freed.
-//
-// # Safety
-// `problems` is NULL or live.
 kb_str kb_problems_get(const kb_problems *problems,
                        size_t index);
 
 // Frees problems and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `problems` is NULL or points to NULL or to live problems.
 void kb_problems_free(kb_problems **problems);
 
 // Adds a document with the next commit. It is read and split into chunks at once.
 //
-// Errors: `KB_INVALID_ARGUMENT` (a path that is none, secrets), `KB_DOCUMENT_EXISTS`, `KB_INDEX_LOCKED`, `KB_ENCRYPTED`,
-// `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`, `KB_FILE_TOO_LARGE`, `KB_CANCELLED`,
-// `KB_IN_USE`.
-//
-// # Safety
-// `writer` is an open writer; `document` and what it points to may be read; `err` is NULL or may be written.
+// Errors: `KB_INVALID_ARGUMENT` (an invalid path, or keys or credentials in the content), `KB_DOCUMENT_EXISTS`,
+// `KB_INDEX_LOCKED`, `KB_ENCRYPTED`, `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`,
+// `KB_FILE_TOO_LARGE`, `KB_CANCELLED`, `KB_IN_USE`.
 kb_status kb_writer_add(kb_writer *writer,
                         const kb_new_document *document,
                         kb_error **err);
@@ -1468,18 +1329,12 @@ kb_status kb_writer_add(kb_writer *writer,
 // Removes a document with the next commit, by path, handle, or the end of its path.
 //
 // Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INDEX_LOCKED`, `KB_IN_USE`.
-//
-// # Safety
-// `writer` is an open writer; `name` may be read; `err` is NULL or may be written.
 kb_status kb_writer_remove(kb_writer *writer, kb_str name, kb_error **err);
 
 // Adds and removes tags of a document with the next commit.
 //
-// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (a tag that is none),
-// `KB_INDEX_LOCKED`, `KB_IN_USE`.
-//
-// # Safety
-// `writer` is an open writer; `name` and the tags may be read; `err` is NULL or may be written.
+// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (an invalid tag), `KB_INDEX_LOCKED`,
+// `KB_IN_USE`.
 kb_status kb_writer_tag(kb_writer *writer,
                         kb_str name,
                         const kb_str *add,
@@ -1491,11 +1346,8 @@ kb_status kb_writer_tag(kb_writer *writer,
 // Makes all pending changes durable and visible to readers in one step. `progress` is NULL, or is called with
 // `progress_data`.
 //
-// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After an error the file keeps its last
-// commit, and all later changes are lost, except for `KB_IN_USE`.
-//
-// # Safety
-// `writer` is an open writer; `err` is NULL or may be written.
+// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After `KB_IN_USE` the pending
+// changes remain. After any other error the file keeps its last commit, and the pending changes are lost.
 kb_status kb_writer_commit(kb_writer *writer,
                            kb_progress_fn progress,
                            void *progress_data,
@@ -1504,19 +1356,15 @@ kb_status kb_writer_commit(kb_writer *writer,
 // Discards all changes since the last commit, and releases the file to other writers.
 //
 // Errors: `KB_IN_USE`.
-//
-// # Safety
-// `writer` is an open writer; `err` is NULL or may be written.
 kb_status kb_writer_rollback(kb_writer *writer, kb_error **err);
 
 // Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
-// changes, and readers see all of it at once.
+// changes. Readers see all of a run at once; only the first run of a new file also commits after each 30 s or 64 MiB
+// of text.
 //
-// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
-// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
-//
-// # Safety
-// `writer` is an open writer; all else may be read, `out` and `err` written, where they are not NULL.
+// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file keeps its last commit),
+// `KB_NOT_REPLACEABLE` (an older format, see docs/versioning.md), `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A source file
+// that cannot be read is not an error: it is listed in the report.
 kb_status kb_writer_index(kb_writer *writer,
                           const kb_str *paths,
                           size_t paths_len,
@@ -1529,9 +1377,6 @@ kb_status kb_writer_index(kb_writer *writer,
 //
 // Errors: `KB_OUTPUT_EXISTS`, `KB_NOT_REPLACEABLE`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
 // `KB_STORAGE`, `KB_IO`, `KB_IN_USE`.
-//
-// # Safety
-// As for `kb_writer_index`.
 kb_status kb_writer_seal(kb_writer *writer,
                          const kb_seal_options *options,
                          kb_report **out,
@@ -1541,9 +1386,6 @@ kb_status kb_writer_seal(kb_writer *writer,
 //
 // Errors: `KB_PATH_NOT_FOUND`, `KB_IO`, `KB_NOT_A_KB`, `KB_FORMAT_UNSUPPORTED`, `KB_DAMAGED`; `KB_NOT_BUILT` in a library
 // that only reads.
-//
-// # Safety
-// `path` may be read; `options`, `out` and `err` are NULL or may be read and written.
 kb_status kb_writer_open(kb_str path,
                          const kb_writer_options *options,
                          kb_writer **out,
@@ -1552,36 +1394,21 @@ kb_status kb_writer_open(kb_str path,
 // Closes a writer and sets the pointer to NULL, so that a second close does nothing. Uncommitted changes are lost. Does
 // nothing if either pointer is NULL.
 //
-// Errors: `KB_IN_USE` during a call with it: it stays open.
-//
-// # Safety
-// `writer` is NULL or points to NULL or to an open writer; `err` is NULL or may be written.
+// Errors: `KB_IN_USE` during a call with it, in another thread or around this callback; the writer stays open.
 kb_status kb_writer_close(kb_writer **writer,
                           kb_error **err);
 
-// How many documents the next commit changes; 0 for NULL, and during a call with it.
-//
-// # Safety
-// `writer` is NULL or open.
+// Number of documents that the next commit changes; 0 for NULL, and while another call with this writer runs.
 size_t kb_writer_pending(const kb_writer *writer);
 
 // Fills `out`: `kb_report_view view = KB_REPORT_VIEW_INIT;`
-//
-// # Safety
-// `report` is live; `out` may be written as far as its size says; `err` is NULL or may be written.
 kb_status kb_report_get(const kb_report *report, kb_report_view *out, kb_error **err);
 
 // The report as `kb index --json` and `kb seal --json` print it, with every changed document and every skipped file. Valid
 // until the report is freed; empty for NULL.
-//
-// # Safety
-// `report` is NULL or live.
 kb_str kb_report_json(const kb_report *report);
 
 // Frees a report and sets the pointer to NULL. Does nothing if either is NULL.
-//
-// # Safety
-// `report` is NULL or points to NULL or to a live report.
 void kb_report_free(kb_report **report);
 
 #ifdef __cplusplus
@@ -1590,14 +1417,14 @@ void kb_report_free(kb_report **report);
 
 
 #ifdef __cplusplus
-/* A text that is written out in the program. */
+/* The kb_str of a string literal. */
 #define KB_STR(literal) (kb_str{"" literal, sizeof(literal) - 1})
 #else
-/* A text that is written out in the program. */
+/* The kb_str of a string literal. */
 #define KB_STR(literal) ((kb_str){"" literal, sizeof(literal) - 1})
 #endif
 
-/* A text that ends with NUL; none for NULL. */
+/* The kb_str of a NUL-terminated string; "none" for NULL. */
 static inline kb_str kb_str_from(const char *text) {
     kb_str str;
     str.ptr = text;
@@ -1605,7 +1432,7 @@ static inline kb_str kb_str_from(const char *text) {
     return str;
 }
 
-/* All fields 0, but for the size. */
+/* Initialisers: `struct_size` is set, all other fields are 0. */
 #ifdef __cplusplus
 extern "C++" {
 template <typename T> inline T kb_init() {

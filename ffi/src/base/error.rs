@@ -43,7 +43,7 @@ impl Opaque for kb_error {
     const NAME: &str = "kb_error";
 }
 
-/// Its status; `KB_OK` for NULL.
+/// The status of an error; `KB_OK` for NULL.
 ///
 /// # Safety
 /// `error` is NULL or a live error.
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn kb_error_status(error: *const kb_error) -> kb_status {
     })
 }
 
-/// The stable name of its status, as "DOCUMENT_NOT_FOUND". Static.
+/// The stable name of its status: "DOCUMENT_NOT_FOUND". Static: it is never freed.
 ///
 /// # Safety
 /// `error` is NULL or a live error.

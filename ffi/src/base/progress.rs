@@ -26,18 +26,18 @@ pub enum kb_stage {
     Commit = 6,
     /// Searching.
     Search = 7,
-    /// Making inverted lists for the vectors of a large file.
+    /// Building the inverted lists that make vector search fast in a large file.
     Lists = 8,
-    /// Importing vectors: files are vectors read, then chunks written.
+    /// Importing vectors: `files_done` counts the vectors read, then the chunks written.
     Import = 9,
 }
 
-/// Progress of a long call. Numbers grow within a stage; each stage starts at 0.
+/// Progress of a long call. Counts grow within a stage and start at 0 in each stage.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
 pub struct kb_progress {
-    /// Bytes of this struct as the library has it.
+    /// Size of this struct in the library, in bytes.
     pub struct_size: usize,
     /// A `kb_stage`; later versions may have more.
     pub stage: i32,
@@ -51,11 +51,11 @@ pub struct kb_progress {
     pub bytes_total: u64,
 }
 
-/// Called when a stage begins and then about 20 times a second, on the thread of the call. Not 0: the call ends as soon
-/// as its step allows, mostly within 50 ms, with `KB_CANCELLED`, and the file stays as it was. One that comes while a commit
-/// is synced or segments are merged behind it is too late: the commit stands, and the call may return `KB_OK`.
-/// `progress` is valid during the callback. It may use other handles, but not close or change the one that called it, and it must return: no
-/// exception or `longjmp` may leave it.
+/// Called when a stage begins and then about 20 times a second, on the thread of the call. Return 0 to continue. Any
+/// other value cancels the call, mostly within 50 ms: it returns `KB_CANCELLED`, and the file keeps its last
+/// commit. A cancellation during the sync of a commit or the merge after it is too late: the commit stands, and the
+/// call may return `KB_OK`. `progress` is valid during the callback. The callback may use other handles, but must not close or
+/// change the handle of its call. It must return: no exception or `longjmp` may leave it.
 #[allow(non_camel_case_types)]
 pub type kb_progress_fn =
     Option<unsafe extern "C" fn(progress: *const kb_progress, data: *mut c_void) -> i32>;

@@ -14,11 +14,11 @@ use crate::base::panic::infallible;
 pub enum kb_status {
     /// Success.
     Ok = 0,
-    /// A path that was given does not exist.
+    /// A path does not exist.
     PathNotFound = -1,
-    /// A path is outside the folders that may be indexed.
+    /// A path is outside the folders that may be indexed. This library never returns it.
     PathNotAllowed = -2,
-    /// The system refused an operation on a file.
+    /// The operating system refused an operation on a file; the message has its reason.
     Io = -3,
     /// The storage of an open file failed, for example because the disk is full. The file keeps its last commit.
     Storage = -4,
@@ -32,15 +32,16 @@ pub enum kb_status {
     IndexLocked = -8,
     /// The file was moved or replaced while it was written.
     FileReplaced = -9,
-    /// Replacing the output would lose something else.
+    /// Replacing the file would lose data: it has several hard links, may belong to another program, or is of an older
+    /// format and holds what no folder has.
     NotReplaceable = -10,
-    /// The output is another .kb.
+    /// The output exists and is another .kb: see `replace` of `kb_seal_options`.
     OutputExists = -11,
-    /// A writer was used after a fork.
+    /// A writer was used in a child process after a fork: open the file there.
     ForkedWriter = -12,
-    /// The file changed faster than it could be read.
+    /// Other commits overtook every attempt to read the file. Call again.
     SnapshotExpired = -13,
-    /// An earlier write of this writer failed.
+    /// An earlier write of this writer failed: close it and open another one.
     WriterFailed = -14,
     /// An argument is NULL, empty, not UTF-8, out of range or of the wrong kind.
     InvalidArgument = -15,
@@ -66,21 +67,21 @@ pub enum kb_status {
     InvalidRange = -25,
     /// The cursor does not belong to this request.
     InvalidContinuationToken = -26,
-    /// The file changed since the cursor was given.
+    /// The file changed after the cursor was returned: search again from the start.
     ContinuationStale = -27,
     /// This library does not have the embedding model of the file.
     EmbeddingModelUnavailable = -28,
-    /// An indexed folder has no files any more.
+    /// A folder that was indexed before has no files: see `prune` of `kb_index_options`.
     RootVanished = -29,
     /// More bytes or items than the format can hold.
     FileTooLarge = -30,
     /// The document is encrypted.
     Encrypted = -31,
-    /// The document exceeds the limits of its reader.
+    /// The document exceeds a limit of size, time or memory.
     ExtractionLimit = -32,
     /// The reader of the document failed.
     ExtractionFailed = -33,
-    /// The document needs a worker process, and there is none.
+    /// The document is read in a worker process only, and there is none: see `worker` of `kb_writer_options`.
     NoExtractionWorker = -34,
     /// A progress callback stopped the call.
     Cancelled = -35,
@@ -179,8 +180,7 @@ impl kb_status {
     }
 }
 
-/// The stable name of a status, as other fronts have it: "DOCUMENT_NOT_FOUND". Static, ends with NUL; empty for a number
-/// that is none.
+/// The stable name of a status: "DOCUMENT_NOT_FOUND". Static and NUL-terminated. Empty for an unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn kb_status_name(status: i32) -> *const c_char {
     infallible(c"".as_ptr(), || {

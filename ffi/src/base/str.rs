@@ -3,15 +3,15 @@
 use std::ffi::c_char;
 use std::ptr;
 
-/// Some bytes of UTF-8, borrowed: not ended by NUL, and they may hold NUL. As an argument: NULL and 0 are "none". As a
-/// result: valid until what it came from is freed; `ptr` is not NULL, whatever `len` is.
+/// A borrowed UTF-8 text. It is not NUL-terminated and may contain NUL. As an argument, a NULL pointer with length 0
+/// means "none". As a result, it is valid until the object that it came from is freed, and `ptr` is never NULL.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
 pub struct kb_str {
     /// The first byte.
     pub ptr: *const c_char,
-    /// How many bytes.
+    /// Number of bytes.
     pub len: usize,
 }
 

@@ -172,7 +172,7 @@ impl Opaque for kb_text {
     const NAME: &str = "kb_text";
 }
 
-/// Its bytes, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
+/// The bytes of a text, valid until it is freed; empty for NULL. A NUL follows the last byte and is not counted.
 ///
 /// # Safety
 /// `text` is NULL or a live text.

@@ -39,8 +39,8 @@ const LIMIT_BYTES: usize = 256 << 20;
 ///     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 ///     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
 ///
-/// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT` for a
-/// call that this library lacks; those of the functions of the same name.
+/// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT`
+/// for a call that this library lacks; and the errors of the function that does the same.
 ///
 /// # Safety
 /// The handles are NULL or open; `request` may be read; `out` and `err` are NULL or may be written.

@@ -41,15 +41,15 @@ pub struct kb_pair {
 pub struct kb_document {
     /// sizeof(kb_document).
     pub struct_size: usize,
-    /// Path in the file.
+    /// Path in the .kb, with `/`.
     pub path: kb_str,
-    /// Title; the file name where the document names none.
+    /// Title; the file name if the document has no title.
     pub title: kb_str,
-    /// Short name to pass on.
+    /// A short name that stays the same if the document is renamed.
     pub handle: kb_str,
     /// File type: `markdown`, `rust`, `pdf`.
     pub file_type: kb_str,
-    /// Language; empty for prose.
+    /// Programming language; empty for prose.
     pub language: kb_str,
     /// A `kb_class`.
     pub document_class: i32,
@@ -57,25 +57,25 @@ pub struct kb_document {
     pub part_kind: i32,
     /// How many pages, sheets or slides.
     pub parts: u32,
-    /// Lines of the original.
+    /// Number of lines of the original.
     pub lines: u32,
     /// Chunks.
     pub chunks: u32,
-    /// Bytes of the original.
+    /// Size of the original in bytes.
     pub size_bytes: u64,
-    /// Bytes of the stored text.
+    /// Size of the stored text in bytes.
     pub text_bytes: u64,
     /// Modification time of the original, milliseconds since 1970; 0: unknown.
     pub modified_ms: i64,
-    /// When it came into the file, milliseconds since 1970.
+    /// When it was added to the .kb, milliseconds since 1970 (UTC).
     pub added_ms: i64,
     /// Its tags.
     pub tags: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub tags_len: usize,
-    /// What it states about itself.
+    /// Metadata that the document states, such as author and date.
     pub metadata: *const kb_pair,
-    /// How many.
+    /// Number of items.
     pub metadata_len: usize,
     /// BLAKE3 of the original bytes.
     pub hash: [u8; 32],

@@ -18,14 +18,14 @@ pub struct kb_hits {
     _private: [u8; 0],
 }
 
-/// A range of bytes, the end not included.
+/// A range of bytes; the end is exclusive.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 #[allow(non_camel_case_types)]
 pub struct kb_range {
     /// The first byte.
     pub start: usize,
-    /// The byte behind the last one.
+    /// End in bytes, exclusive.
     pub end: usize,
 }
 
@@ -38,7 +38,7 @@ pub struct kb_hit {
     pub struct_size: usize,
     /// Path of the document.
     pub document: kb_str,
-    /// Its short name.
+    /// Its handle: a short name that stays the same if the document is renamed.
     pub handle: kb_str,
     /// Its title.
     pub title: kb_str,
@@ -48,13 +48,13 @@ pub struct kb_hit {
     pub section_number: kb_str,
     /// The passage.
     pub text: kb_str,
-    /// The requested lines before it.
+    /// The lines before it: see `context_before`.
     pub before: kb_str,
-    /// Lines after it.
+    /// The lines after it: see `context_after`.
     pub after: kb_str,
-    /// How well it matches, 0 to 1: a calibrated probability.
+    /// Estimated probability that the hit answers the query, 0 to 1. Comparable between queries and files.
     pub score: f32,
-    /// The score that orders the hits.
+    /// The score that orders the hits; it has no unit.
     pub fused_score: f32,
     /// Score in the keyword index; NaN if it was not found there.
     pub keyword_score: f32,
@@ -62,23 +62,23 @@ pub struct kb_hit {
     pub vector_score: f32,
     /// First line in the original, from 1; 0 where the document has no text.
     pub first_line: u32,
-    /// Last line.
+    /// Last line, included.
     pub last_line: u32,
     /// First byte in the stored text.
     pub start_byte: u32,
-    /// The byte behind the last one.
+    /// End in bytes, exclusive.
     pub end_byte: u32,
     /// Ranges of `text` that match terms of the query, ascending.
     pub highlights: *const kb_range,
-    /// How many.
+    /// Number of items.
     pub highlights_len: usize,
-    /// The best whole lines of `text`, up to four.
+    /// Range of `text`: its best whole lines, up to four.
     pub snippet: kb_range,
     /// Name of the symbol that the passage belongs to; empty where there is none.
     pub symbol: kb_str,
     /// One bit of `kb_symbol_kind`; 0 without a symbol.
     pub symbol_kind: u32,
-    /// What stands before the body of the symbol.
+    /// The text before the body of the symbol, on one line.
     pub signature: kb_str,
     /// The enclosing symbols and the symbol itself: `impl Foo > fn bar`.
     pub hierarchy: kb_str,
@@ -96,15 +96,15 @@ pub struct kb_hit {
     pub document_class: i32,
     /// Tags of the document.
     pub tags: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub tags_len: usize,
     /// Modification time of the original, milliseconds since 1970; 0: unknown.
     pub modified_ms: i64,
-    /// Bytes of the original.
+    /// Size of the original in bytes.
     pub size_bytes: u64,
     /// Number of the best chunk in the document, from 0.
     pub chunk_index: u32,
-    /// Chunks of the passage.
+    /// Number of chunks in the passage.
     pub chunks: u32,
     /// Position of the file among those that were searched.
     pub file: usize,
@@ -128,11 +128,11 @@ pub struct kb_hits_summary {
     pub is_relevant: i32,
     /// Chunks that passed the filters.
     pub searched_chunks: u64,
-    /// Continues the result, as `cursor` of the same request; empty: it ends here.
+    /// Pass it as `cursor` of the same request to get the next hits. Empty if there are none.
     pub next: kb_str,
     /// Warnings, one sentence each.
     pub warnings: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub warnings_len: usize,
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn kind_bit(kind: SymbolKind) -> u32 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]
 pub enum kb_part_kind {
-    /// It has no parts.
+    /// The document has no parts.
     None = 0,
     /// Pages.
     Page = 1,

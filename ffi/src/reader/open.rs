@@ -76,7 +76,7 @@ pub unsafe extern "C" fn kb_open_bytes(
 /// Closes a file and sets the pointer to NULL, so that a second close does nothing. Its results stay valid. Does nothing
 /// if either pointer is NULL.
 ///
-/// Errors: `KB_IN_USE` while another thread, or the caller of this callback, is in a call with it: it stays open.
+/// Errors: `KB_IN_USE` during a call with it, in another thread or around this callback; the file stays open.
 ///
 /// # Safety
 /// `file` is NULL or points to NULL or to an open file; `err` is NULL or may be written.

@@ -39,11 +39,11 @@ pub struct kb_section {
     pub level: u32,
     /// First line in the original, from 1.
     pub first_line: u32,
-    /// Last line.
+    /// Last line, included.
     pub last_line: u32,
     /// First byte in the stored text.
     pub start_byte: u32,
-    /// The byte behind the last one.
+    /// End in bytes, exclusive.
     pub end_byte: u32,
     /// Number of the page, sheet or slide in which it begins; 0: the document has none.
     pub part_number: u32,

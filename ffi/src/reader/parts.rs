@@ -35,11 +35,11 @@ pub struct kb_part {
     pub name: kb_str,
     /// First byte in the stored text.
     pub start_byte: u32,
-    /// The byte behind the last one.
+    /// End in bytes, exclusive.
     pub end_byte: u32,
     /// First line; 0 where it has no text.
     pub first_line: u32,
-    /// Last line.
+    /// Last line, included.
     pub last_line: u32,
     /// Rows of a sheet.
     pub rows: u32,

@@ -75,13 +75,13 @@ pub struct kb_search_options {
     pub scope: i32,
     /// A `kb_sort`.
     pub sort: i32,
-    /// Hits with a lower score are omitted, 0 to 1.
+    /// Minimum score of a hit, 0 to 1.
     pub min_score: f32,
     /// Lines of the document before each hit, up to 1000.
     pub context_before: u32,
     /// Lines of the document after each hit, up to 1000.
     pub context_after: u32,
-    /// Maximum number of lines of each passage, the best ones; 0: the whole passage.
+    /// Maximum number of lines of each passage; the best lines are kept. 0: the whole passage.
     pub max_lines: u32,
     /// Maximum tokens (4 bytes each) of the whole result, up to 1000000; 0: no limit. `cursor` continues it.
     pub max_tokens: u32,
@@ -99,27 +99,27 @@ pub struct kb_search_options {
     pub modified_since_ms: i64,
     /// Globs over paths: `docs/**`.
     pub paths: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub paths_len: usize,
-    /// Folders.
+    /// Folders: documents in them and in their subfolders.
     pub folders: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub folders_len: usize,
     /// File types: `markdown`.
     pub types: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub types_len: usize,
     /// Languages: `rust`, `shell`.
     pub languages: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub languages_len: usize,
     /// Tags.
     pub tags: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub tags_len: usize,
     /// Names of symbols, with `*` and `?`; case is ignored.
     pub symbol_names: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub symbol_names_len: usize,
     /// Continues an earlier result: `next` of its `kb_hits_summary`.
     pub cursor: kb_str,
@@ -163,7 +163,7 @@ pub unsafe extern "C" fn kb_search(
     }
 }
 
-/// Searches several files at once, up to 64: scores are comparable, `file` of a hit is the position of its file.
+/// Searches 1 to 64 files as if they were one. `file` of a hit is the position of its file in `files`.
 ///
 /// Errors: as those of `kb_search`.
 ///

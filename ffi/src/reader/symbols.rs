@@ -26,23 +26,23 @@ pub struct kb_symbols_options {
     pub kinds: u32,
     /// Maximum tokens (4 bytes each) of the result, up to 1000000; 0: no limit. `cursor` continues it.
     pub max_tokens: u32,
-    /// Maximum number of symbols; 0: the default of the engine.
+    /// Maximum number of symbols; 0: 100.
     pub k: u32,
     /// A name, with `*` and `?`; case is ignored. NULL: all.
     pub name: kb_str,
-    /// A name: symbols that use it. Excludes `used_by`.
+    /// A name: symbols that use it. Cannot be combined with `used_by`.
     pub uses: kb_str,
     /// A name: symbols that it uses.
     pub used_by: kb_str,
     /// Languages.
     pub languages: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub languages_len: usize,
     /// Globs over paths.
     pub paths: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub paths_len: usize,
-    /// Continues an earlier result: the one of `kb_symbols_next`.
+    /// Continues an earlier result: pass its `kb_symbols_next`.
     pub cursor: kb_str,
 }
 
@@ -78,15 +78,15 @@ pub struct kb_symbol {
     pub kind: u32,
     /// First line of its definition, from 1.
     pub first_line: u32,
-    /// Last line.
+    /// Last line, included.
     pub last_line: u32,
-    /// With `uses`: lines that have the name, ascending.
+    /// Lines that contain the name given as `uses`, ascending.
     pub uses: *const u32,
-    /// How many.
+    /// Number of items.
     pub uses_len: usize,
-    /// Those of `uses` in which it is called.
+    /// The lines of `uses` in which the name is called.
     pub calls: *const u32,
-    /// How many.
+    /// Number of items.
     pub calls_len: usize,
 }
 
@@ -101,8 +101,8 @@ impl Opaque for kb_symbols {
     const NAME: &str = "kb_symbols";
 }
 
-/// Finds symbols by name, kind, language or path, or by the names that they use. It compares names, not scopes: functions
-/// with the same name are not distinguished.
+/// Finds symbols by name, kind, language or path, or by the names that they use. Names are compared, not scopes:
+/// functions with the same name are not distinguished.
 ///
 /// Errors: `KB_INVALID_ARGUMENT`, `KB_INVALID_CONTINUATION_TOKEN`, `KB_CONTINUATION_STALE`.
 ///
@@ -188,7 +188,8 @@ pub unsafe extern "C" fn kb_symbols_total(symbols: *const kb_symbols) -> u64 {
     })
 }
 
-/// Continues the result, as `cursor` of the same options; empty: it ends here. Valid until the symbols are freed.
+/// Pass it as `cursor` of the same options to get the next symbols. Empty if there are none. Valid until the symbols
+/// are freed.
 ///
 /// # Safety
 /// `symbols` is NULL or live.

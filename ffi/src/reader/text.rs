@@ -10,11 +10,12 @@ use crate::base::str::kb_str;
 use crate::base::text::{self, ended, kb_text};
 use crate::reader::open::kb;
 
-/// The text of a document, or of some of its lines: `first_line` to `last_line`, from 1, both included; 0 and 0: all of
-/// it; a `last_line` of 0: to the end. `name` is a path, a handle, or the end of a path; it may carry lines itself: "a.md:10-20".
+/// The text of a document, or its lines `first_line` to `last_line`, counted from 1 and both included. 0 and 0 mean the
+/// whole text; a `last_line` of 0 means to the end. `name` is a path, a handle, or the end of a path. It may name
+/// lines: "a.md:10-20".
 ///
-/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 64 MiB
-/// at once.
+/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_RANGE`; `KB_FILE_TOO_LARGE` for more than 256
+/// MiB at once.
 ///
 /// # Safety
 /// `file` is an open file; `name` may be read; `out` and `err` are NULL or may be written.

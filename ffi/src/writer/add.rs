@@ -12,9 +12,9 @@ use crate::writer::open::kb_writer;
 
 /// Adds a document with the next commit. It is read and split into chunks at once.
 ///
-/// Errors: `KB_INVALID_ARGUMENT` (a path that is none, secrets), `KB_DOCUMENT_EXISTS`, `KB_INDEX_LOCKED`, `KB_ENCRYPTED`,
-/// `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`, `KB_FILE_TOO_LARGE`, `KB_CANCELLED`,
-/// `KB_IN_USE`.
+/// Errors: `KB_INVALID_ARGUMENT` (an invalid path, or keys or credentials in the content), `KB_DOCUMENT_EXISTS`,
+/// `KB_INDEX_LOCKED`, `KB_ENCRYPTED`, `KB_EXTRACTION_LIMIT`, `KB_EXTRACTION_FAILED`, `KB_NO_EXTRACTION_WORKER`,
+/// `KB_FILE_TOO_LARGE`, `KB_CANCELLED`, `KB_IN_USE`.
 ///
 /// # Safety
 /// `writer` is an open writer; `document` and what it points to may be read; `err` is NULL or may be written.

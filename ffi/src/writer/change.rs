@@ -33,8 +33,8 @@ pub unsafe extern "C" fn kb_writer_remove(
 
 /// Adds and removes tags of a document with the next commit.
 ///
-/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (a tag that is none),
-/// `KB_INDEX_LOCKED`, `KB_IN_USE`.
+/// Errors: `KB_DOCUMENT_NOT_FOUND`, `KB_AMBIGUOUS_DOCUMENT`, `KB_INVALID_ARGUMENT` (an invalid tag), `KB_INDEX_LOCKED`,
+/// `KB_IN_USE`.
 ///
 /// # Safety
 /// `writer` is an open writer; `name` and the tags may be read; `err` is NULL or may be written.
@@ -63,8 +63,8 @@ pub unsafe extern "C" fn kb_writer_tag(
 /// Makes all pending changes durable and visible to readers in one step. `progress` is NULL, or is called with
 /// `progress_data`.
 ///
-/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After an error the file keeps its last
-/// commit, and all later changes are lost, except for `KB_IN_USE`.
+/// Errors: `KB_STORAGE`, `KB_IO`, `KB_FILE_REPLACED`, `KB_CANCELLED`, `KB_IN_USE`. After `KB_IN_USE` the pending
+/// changes remain. After any other error the file keeps its last commit, and the pending changes are lost.
 ///
 /// # Safety
 /// `writer` is an open writer; `err` is NULL or may be written.

@@ -18,18 +18,18 @@ pub struct kb_new_document {
     pub path: kb_str,
     /// The content: UTF-8 text, or the bytes of a file.
     pub data: *const c_void,
-    /// How many.
+    /// Number of bytes at `data`.
     pub data_len: usize,
-    /// Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an empty
-    /// one if the name is meaningless.
+    /// Its title; NULL: its first heading, else its name. The title is searched and embedded with the text, so pass an
+    /// empty one, `KB_STR("")`, if the name is meaningless.
     pub title: kb_str,
     /// Tags.
     pub tags: *const kb_str,
-    /// How many.
+    /// Number of items.
     pub tags_len: usize,
     /// Metadata in addition to that in the document.
     pub metadata: *const kb_pair,
-    /// How many.
+    /// Number of items.
     pub metadata_len: usize,
     /// Modification time of the original, milliseconds since 1970; 0: now.
     pub modified_ms: i64,

@@ -14,10 +14,12 @@ use crate::writer::options::{IndexTexts, kb_index_options, kb_seal_options};
 use crate::writer::report::kb_report;
 
 /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
-/// changes, and readers see all of it at once.
+/// changes. Readers see all of a run at once; only the first run of a new file also commits after each 30 s or 64 MiB
+/// of text.
 ///
-/// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file stays as it was),
-/// `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A file that cannot be read is no error, but in the report.
+/// Errors: `KB_PATH_NOT_FOUND`, `KB_ROOT_VANISHED`, `KB_INDEX_LOCKED`, `KB_CANCELLED` (the file keeps its last commit),
+/// `KB_NOT_REPLACEABLE` (an older format, see docs/versioning.md), `KB_STORAGE`, `KB_IO`, `KB_IN_USE`. A source file
+/// that cannot be read is not an error: it is listed in the report.
 ///
 /// # Safety
 /// `writer` is an open writer; all else may be read, `out` and `err` written, where they are not NULL.

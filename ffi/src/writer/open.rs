@@ -10,10 +10,10 @@ use crate::base::{options, text};
 use crate::writer::Writer;
 use crate::writer::options::kb_writer_options;
 
-/// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The first
-/// change locks the file against other writers, in any process, until this one is closed or rolled back; theirs wait
-/// as long as their `lock_timeout_ms` says. Nobody sees a change before `kb_writer_commit`. After a fork the child may only close it. The caller owns it:
-/// `kb_writer_close`.
+/// A file that is open for writing. One call at a time: a second one does not wait, but fails with `KB_IN_USE`. The
+/// first change locks the file until this writer is closed or rolled back. Changes of other writers, in any process,
+/// wait for up to their `lock_timeout_ms` and then fail with `KB_INDEX_LOCKED`. Readers see changes after
+/// `kb_writer_commit`. After a fork, the child may only close the writer. The caller owns it: `kb_writer_close`.
 #[allow(non_camel_case_types)]
 pub struct kb_writer {
     _private: [u8; 0],
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn kb_writer_open(
 /// Closes a writer and sets the pointer to NULL, so that a second close does nothing. Uncommitted changes are lost. Does
 /// nothing if either pointer is NULL.
 ///
-/// Errors: `KB_IN_USE` during a call with it: it stays open.
+/// Errors: `KB_IN_USE` during a call with it, in another thread or around this callback; the writer stays open.
 ///
 /// # Safety
 /// `writer` is NULL or points to NULL or to an open writer; `err` is NULL or may be written.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn kb_writer_close(
     unsafe { fallible(err, || handle::close(writer)) }
 }
 
-/// How many documents the next commit changes; 0 for NULL, and during a call with it.
+/// Number of documents that the next commit changes; 0 for NULL, and while another call with this writer runs.
 ///
 /// # Safety
 /// `writer` is NULL or open.

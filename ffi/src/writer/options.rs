@@ -77,9 +77,10 @@ pub struct kb_index_options {
     pub prune: i32,
     /// 1: also reads files that may hold keys or credentials; -1: skips them; 0: the choice stored in the file.
     pub include_secrets: i32,
-    /// 1: writes a trigram index; -1: writes none; 0: the choice stored in the file.
+    /// 1: writes a trigram index, which makes search by regular expressions fast; -1: writes none; 0: the choice stored
+    /// in the file.
     pub trigrams: i32,
-    /// The root of the file that a moved folder is; NULL: the root with its path.
+    /// Name of the root that this folder continues, for a folder that was moved. NULL: the root with the same path.
     pub root: kb_str,
     /// Progress callback; NULL: none.
     pub progress: kb_progress_fn,

@@ -86,14 +86,14 @@ fn for_c(text: &str) -> String {
     let mut is_safety = false;
     for line in text.lines() {
         let comment = line.trim_start();
-        if comment == "* # Safety" {
+        if comment == "// # Safety" {
             is_safety = true;
             // The empty line before it.
-            if lines.last().is_some_and(|last| last.trim() == "*") {
+            if lines.last().is_some_and(|last| last.trim() == "//") {
                 lines.pop();
             }
         }
-        if comment.starts_with("*/") {
+        if !comment.starts_with("//") {
             is_safety = false;
         }
         if !is_safety {
