@@ -88,7 +88,7 @@ class Kb:
         """Whether it was closed."""
     @property
     def mode(self) -> Literal["r", "w", "a", "x"]:
-        """"r", or of a writer "w", "a" or "x"."""
+        """The mode that the file was opened with: "r", "w", "a" or "x"."""
     def close(self) -> None:
         """Closes the file. Arrays and hits that were returned stay valid; everything else raises ClosedError. Closing twice is
         allowed.
@@ -140,11 +140,14 @@ class Kb:
         """Returns the best passages for a query. `mode` "hybrid" ranks by words and by meaning, "keyword" by words only,
         "semantic" by meaning only. "title" finds documents by their titles.
 
-        The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word, path:word
-        and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol` (globs of names) and
-        `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime, a date, a timedelta, seconds
-        since 1970, or a text such as "7d". `context` is the number of lines before and after each hit, `max_lines` the maximum
-        lines of a hit. `max_tokens` limits all hits together (4 bytes per token). `cursor` continues an earlier result.
+        The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word,
+        path:word and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol`
+        (globs of names) and `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime,
+        a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the number of lines before and
+        after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits together (4 bytes per
+        token). `cursor` continues an earlier result. `scope="documents"` returns one hit per document.
+        `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False` keeps
+        neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
 
         `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
         the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
@@ -270,7 +273,9 @@ class Kb:
     def vectors(self) -> Vectors:
         """The stored vectors of the newest commit, without a copy."""
     def vectors_of(self, column: str) -> Vectors:
-        """Returns the stored vectors of a column. A row of a chunk without a vector is zero, and None in `ids()`."""
+        """Returns the stored vectors of a column. For a chunk without a vector, the row is zero and its entry in `ids()`
+        is None.
+        """
     def vector_columns(self) -> list[VectorColumn]:
         """Returns the vector columns: "built-in" first, then the imported ones."""
     @property
@@ -289,7 +294,7 @@ class Kb:
 
 @final
 class Writer(Kb):
-    """A .kb that is being written. It also reads: what was committed last."""
+    """An open .kb for writing. It also searches and reads, as of its last commit."""
 
     @property
     def pending(self) -> int:
@@ -334,14 +339,16 @@ class Writer(Kb):
         include: OneOrMany | None = None,
         exclude: OneOrMany | None = None,
     ) -> IndexReport:
-        """Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
-        changes, and readers see all of it at once. Ctrl-C leaves the file unchanged.
+        """Indexes folders and files: reads what changed since the last run. The run commits by itself, together with
+        pending changes. Readers see all of a run at once, and Ctrl-C leaves the file unchanged. Only the first run of a
+        new file also commits after each 30 s or 64 MiB of text, and keeps these commits.
 
-        `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores. Files
-        larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors (`lost_columns` of
-        the report). `force_hash` compares contents even if size and time are unchanged. `prune` removes the documents of
-        folders that have no files left. `root` names the root of the file that the folder is. `vectors` sets how a new file or
-        a rebuild stores vectors: "i8", or "i4" for half the size.
+        `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores.
+        Files larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors
+        (`lost_columns` of the report). `force_hash` compares contents even if size and time are unchanged. `prune`
+        removes the documents of folders that have no files left. `root` names the root that the folder continues, for a
+        folder that was moved. `vectors` sets how a new file or a rebuild stores vectors: "i8", or "i4" for half the
+        size.
 
         The file stores each of the following choices. None keeps the stored choice; False, an empty list or 0 reverts it.
         `include` and `exclude` are patterns as in .gitignore, relative to each folder. Only files that match `include`, or are
@@ -390,8 +397,7 @@ class Writer(Kb):
     def remove_vectors(self, name: str) -> int:
         """Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors."""
     def set_default_vectors(self, name: str) -> None:
-        """Makes a column the default of searches by vector; "built-in" is a column too. Also commits pending changes.
-        """
+        """Makes a column the default of searches by vector; "built-in" is a column too. Also commits pending changes."""
     def commit(self, *, progress: bool | ProgressCallback | None = None) -> None:
         """Makes all pending changes durable and visible to readers in one step."""
     def rollback(self) -> None:
@@ -408,7 +414,7 @@ class Writer(Kb):
 
 @final
 class Hits(Sequence["Hit"]):
-    """The hits of one search, best first."""
+    """The hits of one search, in the order of `sort`."""
 
     @property
     def query(self) -> str:
@@ -424,10 +430,10 @@ class Hits(Sequence["Hit"]):
         """Number of chunks that passed the filters."""
     @property
     def warnings(self) -> list[str]:
-        """What the caller should know, one sentence each."""
+        """Warnings about the result, one sentence each."""
     @property
     def cursor(self) -> str | None:
-        """Continues this result: `kb.search(query, cursor=hits.cursor)`; None if it is complete."""
+        """Pass it as `cursor` of the same search to get the next hits; None if there are none."""
     @property
     def explanation(self) -> dict[str, float] | None:
         """Weights, counts and the microseconds of each step; None without explain=True."""
@@ -503,28 +509,28 @@ class Hit:
         """Titles of the sections around it, outermost first."""
     @property
     def section_number(self) -> str:
-        """Number of the innermost section, as "2.1"; empty before the first heading."""
+        """Number of the innermost section, such as "2.1"; empty before the first heading."""
     @property
     def lines(self) -> tuple[int, int]:
         """First and last line in the original file, from 1; (0, 0) for a document without text."""
     @property
     def span(self) -> tuple[int, int]:
-        """Bytes of `text` in the stored text of the document: start and end."""
+        """Range of `text` in the stored text of the document: start and end in bytes, the end exclusive."""
     @property
     def page(self) -> int | None:
-        """Page that it lies in, from 1; None in a document without pages."""
+        """Number of the page, from 1; None in a document without pages."""
     @property
     def sheet(self) -> str | None:
         """Name of the sheet with the passage; empty for a table without a name, None if the document has no sheets."""
     @property
     def rows(self) -> tuple[int, int] | None:
-        """First and last row of that sheet, from 1."""
+        """First and last row of the passage in its sheet, from 1."""
     @property
     def slide(self) -> int | None:
-        """Slide that it lies in, from 1; None in a document without slides."""
+        """Number of the slide, from 1; None in a document without slides."""
     @property
     def symbol(self) -> Symbol | None:
-        """The function, class or other symbol of a program that it belongs to."""
+        """The function, class or other symbol that contains the hit; None if there is none."""
     @property
     def type(self) -> str:
         """File type of the document: "markdown", "rust"."""
@@ -577,7 +583,7 @@ class Document:
 
     @property
     def path(self) -> str:
-        """Path in the .kb, as `docs/guide.md`."""
+        """Path in the .kb, such as `docs/guide.md`."""
     @property
     def handle(self) -> str:
         """A short name that stays the same if the document is renamed."""
@@ -683,19 +689,19 @@ class Section:
 
     @property
     def number(self) -> str:
-        """Number, as "2.1"."""
+        """Number, such as "2.1"."""
     @property
     def level(self) -> int:
         """Depth, from 1."""
     @property
     def title(self) -> str:
-        """Title; of a symbol its label, as "fn main"."""
+        """Title; for a symbol, its label, such as "fn main"."""
     @property
     def lines(self) -> tuple[int, int]:
         """First and last line, from 1."""
     @property
     def span(self) -> tuple[int, int]:
-        """Bytes of the stored text: start and end."""
+        """Range in the stored text: start and end in bytes, the end exclusive."""
     @property
     def part(self) -> int | None:
         """Number of the page, sheet or slide where it begins."""
@@ -724,7 +730,7 @@ class Chunk:
         """First and last line, from 1."""
     @property
     def span(self) -> tuple[int, int]:
-        """Bytes of the stored text: start and end."""
+        """Range in the stored text: start and end in bytes, the end exclusive."""
 
 @final
 class Page:
@@ -832,7 +838,7 @@ class Symbol:
         """Lines inside the symbol that use the name given as `uses`."""
     @property
     def calls(self) -> list[int]:
-        """Those of the lines in `uses` that call it."""
+        """The lines of `uses` that call the name."""
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
@@ -844,10 +850,10 @@ class Symbols(Sequence["Symbol"]):
         """Total number of symbols, including those of later pages."""
     @property
     def warnings(self) -> list[str]:
-        """What the caller should know, one sentence each."""
+        """Warnings about the result, one sentence each."""
     @property
     def cursor(self) -> str | None:
-        """Continues this result; None when it is complete."""
+        """Pass it as `cursor` of the same request to get the next results; None if there are none."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Symbol: ...
@@ -878,16 +884,16 @@ class Match:
         """First and last line, from 1."""
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Ranges of characters of `text` that match."""
+        """Ranges of characters of `text` that match: `text[a:b]`."""
     @property
     def page(self) -> int | None:
-        """Page that it lies in, from 1; None in a document without pages."""
+        """Number of the page, from 1; None in a document without pages."""
     @property
     def sheet(self) -> str | None:
-        """Name of the sheet that it lies in; None in a document without sheets."""
+        """Name of the sheet; None in a document without sheets."""
     @property
     def slide(self) -> int | None:
-        """Slide that it lies in, from 1; None in a document without slides."""
+        """Number of the slide, from 1; None in a document without slides."""
     def __eq__(self, other: object, /) -> bool: ...
 
 @final
@@ -899,10 +905,10 @@ class Matches(Sequence["Match"]):
         """Whether all text was searched; False if a limit ended the search."""
     @property
     def warnings(self) -> list[str]:
-        """What the caller should know, one sentence each."""
+        """Warnings about the result, one sentence each."""
     @property
     def cursor(self) -> str | None:
-        """Continues this result; None when it is complete."""
+        """Pass it as `cursor` of the same request to get the next results; None if there are none."""
     def __len__(self) -> int: ...
     @overload
     def __getitem__(self, index: SupportsIndex, /) -> Match: ...
@@ -983,7 +989,7 @@ class VectorBlock:
         """Rows and columns."""
     @property
     def scale(self) -> float:
-        """An int8 times this is a component of the vector."""
+        """Factor: an int8 of the block times `scale` is a component of its vector."""
     def __len__(self) -> int: ...
     if sys.version_info >= (3, 12):
         def __buffer__(self, flags: int, /) -> memoryview: ...
@@ -995,7 +1001,7 @@ class VectorColumn:
 
     @property
     def name(self) -> str:
-        """Name of the column; "built-in" for the vectors of kb's own model."""
+        """Name of the column; "built-in" for the vectors of the built-in model."""
     @property
     def model(self) -> str:
         """Name of the model, as given at import; may be empty."""
@@ -1004,10 +1010,10 @@ class VectorColumn:
         """Dimensions."""
     @property
     def metric(self) -> Literal["cosine", "dot", "l2"]:
-        """How they are compared: "cosine", "dot" or "l2"."""
+        """How vectors are compared: "cosine", "dot" or "l2"."""
     @property
     def codec(self) -> Literal["i8", "i4"]:
-        """How they are stored: "i8" or "i4"."""
+        """How vectors are stored: "i8" or "i4"."""
     @property
     def rows(self) -> int:
         """Chunks with a vector."""
@@ -1036,7 +1042,7 @@ class ImportReport:
         """Number of vectors that replaced another one."""
     @property
     def cut_numbers(self) -> int:
-        """Number of values beyond the scale of the column, which were clamped."""
+        """Number of values that were beyond the scale of the column and were clamped."""
     @property
     def recall(self) -> float | None:
         """Share of the 10 nearest vectors that searches by the quantised vectors find; None for fewer than 200 vectors."""
@@ -1088,7 +1094,7 @@ class SealReport:
         """Path of the sealed file."""
     @property
     def content_root(self) -> str:
-        """64 hexadecimal digits, the same for the same documents."""
+        """Hash of the content, 64 hexadecimal digits; equal for equal documents."""
     @property
     def documents(self) -> int:
         """Documents in it."""
@@ -1100,7 +1106,7 @@ class SealReport:
         """Bytes of the sealed file."""
     @property
     def missed_recall(self) -> float | None:
-        """The recall that searches have where the one that the file remembers cannot be had, else None."""
+        """The recall of searches if the file stores a `min_recall` that cannot be reached, else None."""
 
 @final
 class VerifyReport:
@@ -1139,31 +1145,32 @@ def open_writer(
 ) -> Writer:
     """Opens a file for writing; `kbfile.open` calls it."""
 def embed(texts: str | Iterable[str], *, query: bool = False) -> Any:
-    """Vectors of texts in the built-in model, without any file: float32 `[n, dim]`, each of unit length, or all zero for a
-    text of which the model knows nothing. A single str is one text.
+    """Embeds texts with the built-in model, without a file. Returns float32 `[n, dim]`, each row of unit length, or
+    all zero if the model knows no word of its text. A single str is one text.
 
-    With `query=True` texts are questions, which some models embed in another way than what is searched; the built-in
-    one does not. A numpy.ndarray where numpy is installed, else a memoryview. Cost: about a microsecond a word.
+    `query=True` marks the texts as queries; some models embed queries differently, the built-in one does not.
+    Returns a numpy.ndarray, or a memoryview if numpy is not installed. Takes about a microsecond per word.
     """
 def search_files(
     files: Sequence[Kb],
     query: str | None = None,
     **options: Any,
 ) -> Hits:
-    """Searches several files as if they were one: `Hit.file` says which one a hit is from. A term weighs by how many
-    chunks of all files have it, so scores compare. Keyword arguments are those of `Kb.search`. At most 64 files.
+    """Searches up to 64 files as if they were one; `Hit.file` is the position of the file of a hit. Term weights count
+    the chunks of all files, so scores are comparable. Keyword arguments are those of `Kb.search`.
     """
 def restore_hit(state: dict[str, Any]) -> Hit:
     """The hit of a pickle."""
 def restore_hits(state: dict[str, Any]) -> Hits:
     """The hits of a pickle."""
 def restore_document(source: Any, name: str) -> Document:
-    """The document of a pickle: of that name in the file that `kbfile.open` takes `source` for."""
+    """Restores a pickled document: opens `source` with `kbfile.open` and finds `name` in it."""
 def restore_symbol(state: Any) -> Symbol:
     """The symbol of a pickle."""
 def run_command(arguments: Sequence[str], launcher: Sequence[str] | None = None) -> int:
-    """Runs one command line, without the program, and returns the status to end the process with: 0 found or done, 1 nothing
-    found, out of date or different, 2 error. `launcher` is how this command line is started again: its first words.
+    """Runs one command line, without the program, and returns the status to end the process with: 0 found or done, 1
+    nothing found, out of date or different, 2 error. `launcher` is the command that starts this program again, as a
+    list of words.
     """
 def run_extraction_worker() -> NoReturn:
     """Makes this process an extraction worker, and ends it. Not for users: writers start such processes."""

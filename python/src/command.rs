@@ -39,8 +39,9 @@ pub(crate) fn worker(py: Python<'_>) -> Option<WorkerOptions> {
     Some(WorkerOptions::new(executable).arguments(arguments.collect()))
 }
 
-/// Runs one command line, without the program, and returns the status to end the process with: 0 found or done, 1 nothing
-/// found, out of date or different, 2 error. `launcher` is how this command line is started again: its first words.
+/// Runs one command line, without the program, and returns the status to end the process with: 0 found or done, 1
+/// nothing found, out of date or different, 2 error. `launcher` is the command that starts this program again, as a
+/// list of words.
 #[pyfunction]
 #[pyo3(signature = (arguments, launcher = None))]
 pub(crate) fn run_command(

@@ -93,8 +93,8 @@ fn search(
     Ok(Hits::new(request.query, response, elapsed))
 }
 
-/// Searches several files as if they were one: `Hit.file` says which one a hit is from. A term weighs by how many
-/// chunks of all files have it, so scores compare. Keyword arguments are those of `Kb.search`. At most 64 files.
+/// Searches up to 64 files as if they were one; `Hit.file` is the position of the file of a hit. Term weights count
+/// the chunks of all files, so scores are comparable. Keyword arguments are those of `Kb.search`.
 #[pyfunction]
 #[pyo3(signature = (files, query = None, **options))]
 pub(crate) fn search_files(
@@ -131,7 +131,7 @@ impl Kb {
         self.handle.is_closed()
     }
 
-    /// "r", or of a writer "w", "a" or "x".
+    /// The mode that the file was opened with: "r", "w", "a" or "x".
     #[getter]
     fn mode(&self) -> &'static str {
         self.mode
@@ -195,11 +195,14 @@ impl Kb {
     /// Returns the best passages for a query. `mode` "hybrid" ranks by words and by meaning, "keyword" by words only,
     /// "semantic" by meaning only. "title" finds documents by their titles.
     ///
-    /// The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word, path:word
-    /// and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol` (globs of names) and
-    /// `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime, a date, a timedelta, seconds
-    /// since 1970, or a text such as "7d". `context` is the number of lines before and after each hit, `max_lines` the maximum
-    /// lines of a hit. `max_tokens` limits all hits together (4 bytes per token). `cursor` continues an earlier result.
+    /// The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word,
+    /// path:word and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol`
+    /// (globs of names) and `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime,
+    /// a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the number of lines before and
+    /// after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits together (4 bytes per
+    /// token). `cursor` continues an earlier result. `scope="documents"` returns one hit per document.
+    /// `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False` keeps
+    /// neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
     ///
     /// `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
     /// the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
@@ -399,7 +402,8 @@ impl Kb {
         Ok(Vectors::new(vectors, &self.handle))
     }
 
-    /// Returns the stored vectors of a column. A row of a chunk without a vector is zero, and None in `ids()`.
+    /// Returns the stored vectors of a column. For a chunk without a vector, the row is zero and its entry in `ids()`
+    /// is None.
     fn vectors_of(&self, py: Python<'_>, column: String) -> PyResult<Vectors> {
         let kb = self.handle.kb(py)?;
         let vectors = run_short(py, || kb.vectors_of(&column))?;

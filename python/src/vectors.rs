@@ -246,7 +246,7 @@ impl VectorBlock {
         (rows, columns)
     }
 
-    /// An int8 times this is a component of the vector.
+    /// Factor: an int8 of the block times `scale` is a component of its vector.
     #[getter]
     fn scale(&self) -> f32 {
         self.get().map_or(0.0, |block| block.scale)
@@ -422,11 +422,11 @@ unsafe fn release(view: *mut ffi::Py_buffer) {
     }
 }
 
-/// Vectors of texts in the built-in model, without any file: float32 `[n, dim]`, each of unit length, or all zero for a
-/// text of which the model knows nothing. A single str is one text.
+/// Embeds texts with the built-in model, without a file. Returns float32 `[n, dim]`, each row of unit length, or
+/// all zero if the model knows no word of its text. A single str is one text.
 ///
-/// With `query=True` texts are questions, which some models embed in another way than what is searched; the built-in
-/// one does not. A numpy.ndarray where numpy is installed, else a memoryview. Cost: about a microsecond a word.
+/// `query=True` marks the texts as queries; some models embed queries differently, the built-in one does not.
+/// Returns a numpy.ndarray, or a memoryview if numpy is not installed. Takes about a microsecond per word.
 #[pyfunction]
 #[pyo3(signature = (texts, *, query = false))]
 pub(crate) fn embed<'py>(texts: &Bound<'py, PyAny>, query: bool) -> PyResult<Bound<'py, PyAny>> {

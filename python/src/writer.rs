@@ -28,7 +28,7 @@ use crate::source::{Given, check_secrets, given};
 /// How long a thread waits for another one, or for another writer, before it looks for signals.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// A .kb that is being written: `kbfile.open(path, "w")`. It also reads: what was committed last.
+/// An open .kb for writing: `kbfile.open(path, "w")`. It also searches and reads, as of its last commit.
 ///
 /// Changes wait in memory until `commit`; readers see all of a commit or nothing. As a context manager it commits at
 /// the end, or rolls back when the block raises. One writer at a time: another one raises LockedError after
@@ -283,14 +283,16 @@ impl Writer {
         Ok(path)
     }
 
-    /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with pending
-    /// changes, and readers see all of it at once. Ctrl-C leaves the file unchanged.
+    /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with
+    /// pending changes. Readers see all of a run at once, and Ctrl-C leaves the file unchanged. Only the first run of a
+    /// new file also commits after each 30 s or 64 MiB of text, and keeps these commits.
     ///
-    /// `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores. Files
-    /// larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors (`lost_columns` of
-    /// the report). `force_hash` compares contents even if size and time are unchanged. `prune` removes the documents of
-    /// folders that have no files left. `root` names the root of the file that the folder is. `vectors` sets how a new file or
-    /// a rebuild stores vectors: "i8", or "i4" for half the size.
+    /// `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores.
+    /// Files larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors
+    /// (`lost_columns` of the report). `force_hash` compares contents even if size and time are unchanged. `prune`
+    /// removes the documents of folders that have no files left. `root` names the root that the folder continues, for a
+    /// folder that was moved. `vectors` sets how a new file or a rebuild stores vectors: "i8", or "i4" for half the
+    /// size.
     ///
     /// The file stores each of the following choices. None keeps the stored choice; False, an empty list or 0 reverts it.
     /// `include` and `exclude` are patterns as in .gitignore, relative to each folder. Only files that match `include`, or are

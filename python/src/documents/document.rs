@@ -57,7 +57,7 @@ impl Document {
 
 #[pymethods]
 impl Document {
-    /// Path in the .kb, as `docs/guide.md`.
+    /// Path in the .kb, such as `docs/guide.md`.
     #[getter]
     fn path(&self) -> &str {
         &self.info.path
@@ -312,7 +312,7 @@ impl Document {
 /// What [`restore_document`] is called with.
 type Arguments<'py, 'd> = (Bound<'py, PyAny>, &'d str);
 
-/// The document of a pickle: of that name in the file that `kbfile.open` takes `source` for.
+/// Restores a pickled document: opens `source` with `kbfile.open` and finds `name` in it.
 #[pyfunction]
 pub(crate) fn restore_document<'py>(
     source: &Bound<'py, PyAny>,
@@ -326,15 +326,15 @@ pub(crate) fn restore_document<'py>(
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct Section {
-    /// Number, as "2.1".
+    /// Number, such as "2.1".
     number: String,
     /// Depth, from 1.
     level: u8,
-    /// Title; of a symbol its label, as "fn main".
+    /// Title; for a symbol, its label, such as "fn main".
     title: String,
     /// First and last line, from 1.
     lines: (u32, u32),
-    /// Bytes of the stored text: start and end.
+    /// Range in the stored text: start and end in bytes, the end exclusive.
     span: (u32, u32),
     /// Number of the page, sheet or slide where it begins.
     part: Option<u32>,
@@ -381,7 +381,7 @@ pub(crate) struct Chunk {
     section: Vec<String>,
     /// First and last line, from 1.
     lines: (u32, u32),
-    /// Bytes of the stored text: start and end.
+    /// Range in the stored text: start and end in bytes, the end exclusive.
     span: (u32, u32),
 }
 

@@ -7,15 +7,15 @@ use pyo3::types::PyDict;
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct VectorColumn {
-    /// Name of the column; "built-in" for the vectors of kb's own model.
+    /// Name of the column; "built-in" for the vectors of the built-in model.
     name: String,
     /// Name of the model, as given at import; may be empty.
     model: String,
     /// Dimensions.
     dim: u32,
-    /// How they are compared: "cosine", "dot" or "l2".
+    /// How vectors are compared: "cosine", "dot" or "l2".
     metric: &'static str,
-    /// How they are stored: "i8" or "i4".
+    /// How vectors are stored: "i8" or "i4".
     codec: &'static str,
     /// Chunks with a vector.
     rows: u64,
@@ -84,7 +84,7 @@ pub(crate) struct ImportReport {
     dim: u32,
     /// Number of vectors that replaced another one.
     replaced: u64,
-    /// Number of values beyond the scale of the column, which were clamped.
+    /// Number of values that were beyond the scale of the column and were clamped.
     cut_numbers: u64,
     /// Share of the 10 nearest vectors that searches by the quantised vectors find; None for fewer than 200 vectors.
     recall: Option<f32>,

@@ -50,28 +50,28 @@ pub(crate) struct Hit {
     /// Titles of the sections around it, outermost first.
     #[pyo3(get)]
     pub(crate) section: Vec<String>,
-    /// Number of the innermost section, as "2.1"; empty before the first heading.
+    /// Number of the innermost section, such as "2.1"; empty before the first heading.
     #[pyo3(get)]
     pub(crate) section_number: String,
     /// First and last line in the original file, from 1; (0, 0) for a document without text.
     #[pyo3(get)]
     pub(crate) lines: (u32, u32),
-    /// Bytes of `text` in the stored text of the document: start and end.
+    /// Range of `text` in the stored text of the document: start and end in bytes, the end exclusive.
     #[pyo3(get)]
     pub(crate) span: (u32, u32),
-    /// Page that it lies in, from 1; None in a document without pages.
+    /// Number of the page, from 1; None in a document without pages.
     #[pyo3(get)]
     pub(crate) page: Option<u32>,
     /// Name of the sheet with the passage; empty for a table without a name, None if the document has no sheets.
     #[pyo3(get)]
     pub(crate) sheet: Option<String>,
-    /// First and last row of that sheet, from 1.
+    /// First and last row of the passage in its sheet, from 1.
     #[pyo3(get)]
     pub(crate) rows: Option<(u32, u32)>,
-    /// Slide that it lies in, from 1; None in a document without slides.
+    /// Number of the slide, from 1; None in a document without slides.
     #[pyo3(get)]
     pub(crate) slide: Option<u32>,
-    /// The function, class or other symbol of a program that it belongs to.
+    /// The function, class or other symbol that contains the hit; None if there is none.
     #[pyo3(get)]
     pub(crate) symbol: Option<Symbol>,
     /// File type of the document: "markdown", "rust".

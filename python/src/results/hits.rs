@@ -12,7 +12,7 @@ use crate::results::hit::{Hit, restore_hit};
 use crate::results::sequence::{indexed, iterator};
 use crate::time::{datetime, timedelta};
 
-/// The hits of one search, best first: a sequence of `Hit`.
+/// The hits of one search, in the order of `sort`: a sequence of `Hit`.
 ///
 /// `for hit in hits`, `hits[0]`, `len(hits)`, and as tables: `to_pandas()`, `to_polars()`, `to_arrow()`, or any library
 /// that reads Arrow streams, as `polars.DataFrame(hits)`.
@@ -32,10 +32,10 @@ pub(crate) struct Hits {
     /// Number of chunks that passed the filters.
     #[pyo3(get)]
     searched_chunks: u64,
-    /// What the caller should know, one sentence each.
+    /// Warnings about the result, one sentence each.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// Continues this result: `kb.search(query, cursor=hits.cursor)`; None if it is complete.
+    /// Pass it as `cursor` of the same search to get the next hits; None if there are none.
     #[pyo3(get)]
     cursor: Option<String>,
     explanation: Option<Vec<(String, f64)>>,

@@ -17,13 +17,13 @@ pub(crate) struct Match {
     text: String,
     /// First and last line, from 1.
     lines: (u32, u32),
-    /// Ranges of characters of `text` that match.
+    /// Ranges of characters of `text` that match: `text[a:b]`.
     ranges: Vec<(usize, usize)>,
-    /// Page that it lies in, from 1; None in a document without pages.
+    /// Number of the page, from 1; None in a document without pages.
     page: Option<u32>,
-    /// Name of the sheet that it lies in; None in a document without sheets.
+    /// Name of the sheet; None in a document without sheets.
     sheet: Option<String>,
-    /// Slide that it lies in, from 1; None in a document without slides.
+    /// Number of the slide, from 1; None in a document without slides.
     slide: Option<u32>,
 }
 
@@ -71,10 +71,10 @@ pub(crate) struct Matches {
     /// Whether all text was searched; False if a limit ended the search.
     #[pyo3(get)]
     is_complete: bool,
-    /// What the caller should know, one sentence each.
+    /// Warnings about the result, one sentence each.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// Continues this result; None when it is complete.
+    /// Pass it as `cursor` of the same request to get the next results; None if there are none.
     #[pyo3(get)]
     cursor: Option<String>,
 }

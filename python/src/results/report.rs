@@ -117,7 +117,7 @@ impl IndexReport {
 pub(crate) struct SealReport {
     /// Path of the sealed file.
     path: PathBuf,
-    /// 64 hexadecimal digits, the same for the same documents.
+    /// Hash of the content, 64 hexadecimal digits; equal for equal documents.
     content_root: String,
     /// Documents in it.
     documents: u64,
@@ -125,7 +125,7 @@ pub(crate) struct SealReport {
     bytes_before: u64,
     /// Bytes of the sealed file.
     bytes_after: u64,
-    /// The recall that searches have where the one that the file remembers cannot be had, else None.
+    /// The recall of searches if the file stores a `min_recall` that cannot be reached, else None.
     missed_recall: Option<f32>,
 }
 

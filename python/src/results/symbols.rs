@@ -26,7 +26,7 @@ pub(crate) struct Symbol {
     lines: (u32, u32),
     /// Lines inside the symbol that use the name given as `uses`.
     uses: Vec<u32>,
-    /// Those of the lines in `uses` that call it.
+    /// The lines of `uses` that call the name.
     calls: Vec<u32>,
 }
 
@@ -128,10 +128,10 @@ pub(crate) struct Symbols {
     /// Total number of symbols, including those of later pages.
     #[pyo3(get)]
     total: u64,
-    /// What the caller should know, one sentence each.
+    /// Warnings about the result, one sentence each.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// Continues this result; None when it is complete.
+    /// Pass it as `cursor` of the same request to get the next results; None if there are none.
     #[pyo3(get)]
     cursor: Option<String>,
 }
