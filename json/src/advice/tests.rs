@@ -247,3 +247,22 @@ fn a_name_at_the_beginning_keeps_its_case() {
     };
     assert_eq!(advice(&error, Front::Mcp).unwrap(), "get_pages reads it");
 }
+
+#[test]
+fn a_file_of_an_older_format_is_rebuilt_in_place() {
+    let error = Error::FormatUnsupported {
+        needs: "format 0.9".to_owned(),
+        reads: "format 0.10".to_owned(),
+    };
+    for (front, how) in [
+        (Front::Mcp, "index its folders again"),
+        (Front::Python, "kbfile.open(path, \"a\").index(folder)"),
+        (Front::C, "kb_writer_index"),
+    ] {
+        let text = advice(&error, front).unwrap();
+        assert!(
+            text.contains(how) && text.contains("older one in place"),
+            "{text}"
+        );
+    }
+}

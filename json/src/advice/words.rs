@@ -9,7 +9,6 @@ first_folder = <first_name>
 first_name = did you mean <either>?
 first_section = <first_name>
 first_sheet = did you mean <first>?
-index_anew = index the sources of an older one into a new file
 more_bytes = <lines>
 reindex = index its sources again
 remount = work on a copy elsewhere, or mount the file system for writing
@@ -80,6 +79,7 @@ cells = write it as A1:D10, A:D or 3:10
 documents = list_documents and search name the documents there are
 embed_again = whoever runs the server can index its folder again
 folders = list_folders names the folders there are
+index_anew = whoever runs the server can index its folders again, which rebuilds an older one in place
 keyword_mode = search with mode=keyword
 lines = give lines from 1 to <last>, the smaller number first
 literal = literal=true
@@ -118,6 +118,7 @@ pub(super) const PYTHON: &str = r#"
 create = kbfile.open(path, "w") makes a .kb
 documents = Kb.documents() lists what is there
 embed_again = index its folders again to use the model of this version
+index_anew = kbfile.open(path, "a").index(folder) rebuilds an older one in place
 keyword_mode = mode="keyword"
 literal = literal=True
 multi_line = multi_line=True
@@ -137,6 +138,7 @@ pub(super) const C: &str = r#"
 create = kb_writer_open with KB_WRITER_MODE_CREATE makes a .kb
 documents = kb_list_documents lists what is there
 embed_again = kb_features tells whether this build has a model
+index_anew = kb_writer_index rebuilds an older one in place
 keyword_mode = KB_MODE_KEYWORD
 literal = "literal"
 multi_line = "multiline"
