@@ -25,7 +25,7 @@ mod options;
 mod pipeline;
 mod plan;
 mod query;
-mod records;
+mod read_cache;
 #[cfg(feature = "regex")]
 mod regex;
 pub mod relevance;

@@ -12,13 +12,13 @@ use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
 use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
-use crate::search::records::DocumentRecords;
+use crate::search::read_cache::ReadCache;
 use crate::search::relevance::Relevance;
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::room::Room;
 use crate::search::request::Request;
-use crate::search::rerank::{ChunkTexts, Reranker};
+use crate::search::rerank::Reranker;
 use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::layers::{self, Ranked};
@@ -54,8 +54,7 @@ pub(crate) fn search(
         plan,
         filter,
         found,
-        texts,
-        records,
+        cache,
         relevance,
         warnings: of_answer,
     } = find(
@@ -92,7 +91,7 @@ pub(crate) fn search(
         &plan,
         (passages.get(..most).unwrap_or(passages), found.calibration),
         &mut budget,
-        (&mut *analyser, texts, records),
+        (&mut *analyser, cache),
         &mut warnings,
     )?;
     timer.step("text");
@@ -163,8 +162,7 @@ struct Answer<'b> {
     plan: Plan<'b>,
     filter: TwoPhaseFilter<'b>,
     found: Ranked,
-    texts: ChunkTexts<'b>,
-    records: DocumentRecords<'b>,
+    cache: ReadCache<'b>,
     relevance: Relevance,
     warnings: Vec<String>,
 }
@@ -251,8 +249,7 @@ fn of_symbols<'b>(
             plan,
             filter,
             mut found,
-            texts,
-            records,
+            cache,
             relevance,
             warnings,
         } = found;
@@ -262,10 +259,10 @@ fn of_symbols<'b>(
             (request, request.show),
             &plan,
             found.calibration,
-            (analyser, texts, records),
-        );
+            (analyser, cache),
+        )?;
         let symbols = renderer.symbol_passages(&found.passages)?;
-        let (texts, records) = renderer.into_read();
+        let cache = renderer.into_cache();
         timer.step("symbols");
         let is_all = !found.may_go_on && chunks < window.0.saturating_add(window.1);
         if symbols.len() >= wanted || is_all || chunks <= window.0 {
@@ -276,8 +273,7 @@ fn of_symbols<'b>(
                 plan,
                 filter,
                 found,
-                texts,
-                records,
+                cache,
                 relevance,
                 warnings,
             });
@@ -329,13 +325,11 @@ fn retrieve<'b>(
         };
         relevance = calibration::judge(&found.signals);
     }
-    let (texts, records) = reranker.into_read();
     Ok(Answer {
         plan,
         filter,
         found,
-        texts,
-        records,
+        cache: reranker.into_cache(),
         relevance,
         warnings,
     })
@@ -357,11 +351,11 @@ const WORK_LIMIT_BYTES: u64 = 512 << 20;
 /// What makes hits of the passages of a plan.
 fn renderer<'r, 'a>(
     sources: &'r Sources<'r>,
-    (request, show): (&'r Request, Show),
+    (request, show): (&Request, Show),
     plan: &Plan<'_>,
     calibration: Calibration,
-    (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
-) -> Renderer<'r, 'a> {
+    (analyser, cache): (&'a mut Analyser, ReadCache<'r>),
+) -> Result<Renderer<'r, 'a>> {
     let mut terms: Vec<(String, f32)> = Vec::new();
     match &plan.keyword_query {
         Some(query) => {
@@ -376,7 +370,7 @@ fn renderer<'r, 'a>(
         (request, show),
         plan.mode,
         calibration,
-        (analyser, texts, records),
+        (analyser, cache),
         (
             &terms,
             QuotedPhrases::of(&plan.parsed),
@@ -392,10 +386,10 @@ fn render<'r>(
     plan: &Plan<'_>,
     (found, calibration): (&[Passage], Calibration),
     budget: &mut Budget,
-    read: (&mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
+    read: (&mut Analyser, ReadCache<'r>),
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Hit>> {
-    let mut renderer = renderer(sources, (request, show), plan, calibration, read);
+    let mut renderer = renderer(sources, (request, show), plan, calibration, read)?;
     let mut hits = Vec::with_capacity(found.len());
     let mut is_too_much_work = false;
     for (number, passage) in found.iter().enumerate() {

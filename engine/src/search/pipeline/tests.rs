@@ -1,12 +1,18 @@
 //! What is shown where nothing is relevant, or scores enough.
 
+use super::{find, renderer};
+use crate::index::keyword::Analyser;
 use crate::kb::{Kb, KbWriter};
 use crate::search::calibration::shown_score;
 use crate::search::filters::Filters;
 use crate::search::options::{Mode, Sort};
+use crate::search::plan;
 use crate::search::relevance::Relevance;
+use crate::search::render::room::Room;
 use crate::search::request::Request;
 use crate::search::show::{Show, TextContext};
+use crate::search::sources::with_sources;
+use crate::search::timer::StepTimer;
 
 /// Twelve documents of twenty lines each about a voyage.
 fn logbook() -> (tempfile::TempDir, Kb) {
@@ -108,4 +114,42 @@ fn the_best_score_is_named_in_every_order() {
         let is_named = told.warnings.iter().any(|told| told.contains(&named));
         assert!(is_named, "{sort:?}: {:?}", told.warnings);
     }
+}
+
+#[test]
+fn what_is_read_to_find_symbols_is_not_read_again_to_show_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("code.kb");
+    let mut writer = KbWriter::open_or_create(&file).unwrap();
+    let body = "    mast = rig(mast)\n".repeat(20);
+    for number in 0..4 {
+        let text = format!("def storm():\n{body}\n\ndef calm_{number}():\n{body}");
+        let path = format!("{number}.py");
+        writer.add_bytes(&path, text.as_bytes()).unwrap();
+    }
+    writer.commit().unwrap();
+    let asked = Request::new("storm mast").mode(Mode::Keyword);
+    let asked = asked.smart_context(true);
+    with_sources(&file, |sources| {
+        let mut analyser = Analyser::new();
+        let parsed = plan::parse(&asked, &mut Vec::new());
+        let timer = &mut StepTimer::start();
+        let found = find(&asked, parsed, sources, &mut analyser, (0, 11), timer)?;
+        let read = found.cache.decoded_bytes();
+        assert!(found.cache.outlines.read_bytes() > 0 && found.found.passages.len() > 2);
+        let mut renderer = renderer(
+            sources,
+            (&asked, asked.show),
+            &found.plan,
+            found.found.calibration,
+            (&mut analyser, found.cache),
+        )?;
+        for passage in &found.found.passages {
+            let hit = renderer.hit(passage, Vec::new(), Room::new(u64::MAX, 0, 1))?;
+            assert!(hit.symbol.is_some());
+        }
+        assert_eq!(renderer.work_bytes(), read);
+        Ok(())
+    })
+    .unwrap();
 }

@@ -8,13 +8,12 @@ use super::adjacency::Pairs;
 use super::definitions;
 use super::document_kind::{DocumentKind, WantedKinds};
 use super::names::{QueryNames, name_of_file};
-use super::texts::{ChunkTexts, Occurrence};
 use super::{DEPTH, DEPTH_FOR_NAMES, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES};
 use crate::index::keyword::{Analyser, TermSet, norm};
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
-use crate::search::records::DocumentRecords;
+use crate::search::read_cache::{Occurrence, ReadCache};
 use crate::search::retrieve::defined;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -32,8 +31,7 @@ const OTHER_CASE_SHARE: f32 = 0.9;
 pub(crate) struct Reranker<'a, 'r> {
     sources: &'r Sources<'r>,
     analyser: &'a mut Analyser,
-    texts: ChunkTexts<'r>,
-    records: DocumentRecords<'r>,
+    cache: ReadCache<'r>,
     /// The terms of the query.
     terms: TermSet,
     /// Neighbouring terms of the query; `None` without any.
@@ -77,8 +75,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         Reranker {
             sources,
             analyser,
-            texts: ChunkTexts::new(sources),
-            records: DocumentRecords::new(sources),
+            cache: ReadCache::new(sources),
             terms: TermSet::new(query.iter().flat_map(|query| {
                 let terms = query.terms().iter();
                 terms.map(|term| term.term.as_str())
@@ -110,7 +107,8 @@ impl<'a, 'r> Reranker<'a, 'r> {
         let mut ranked = definitions_first(plan, ranked);
         let rest = ranked.split_off(ranked.len().min(document_depth));
         let least = rest.first().map_or(0.0, |first| first.score);
-        self.records
+        self.cache
+            .records
             .read_of(ranked.iter().map(|scored| scored.address))?;
         for scored in &mut ranked {
             self.sources.tick()?;
@@ -164,7 +162,7 @@ impl<'a, 'r> Reranker<'a, 'r> {
         if let Some(about) = self.documents.get(&(file, id)) {
             return Ok(*about);
         }
-        let record = self.records.get(file, id)?;
+        let record = self.cache.records.get(file, id)?;
         let class = record.class()?;
         let kind = DocumentKind::of(&record.path, class);
         let file_name = match &mut self.names {
@@ -198,21 +196,22 @@ impl<'a, 'r> Reranker<'a, 'r> {
         let (terms, pairs, names) = (&self.terms, &mut self.pairs, &mut self.names);
         let analyser = &mut *self.analyser;
         let mut is_other_case = false;
-        let (adjacency, mut definition) = self.texts.chunk(address, |text, occurrences| {
-            is_other_case = name.is_some_and(|name| !text.contains(name));
-            analyser.highlights(text, terms, |number, range| {
-                occurrences.push((number, range));
-            });
-            let adjacency = match pairs {
-                Some(pairs) => pairs.score(text, occurrences, norm),
-                None => 0.0,
-            };
-            let definition = match names {
-                Some(names) => best_definition(text, lines, occurrences, names, analyser),
-                None => 0.0,
-            };
-            (adjacency, definition)
-        })?;
+        let (adjacency, mut definition) =
+            self.cache.texts.chunk(address, |text, occurrences| {
+                is_other_case = name.is_some_and(|name| !text.contains(name));
+                analyser.highlights(text, terms, |number, range| {
+                    occurrences.push((number, range));
+                });
+                let adjacency = match pairs {
+                    Some(pairs) => pairs.score(text, occurrences, norm),
+                    None => 0.0,
+                };
+                let definition = match names {
+                    Some(names) => best_definition(text, lines, occurrences, names, analyser),
+                    None => 0.0,
+                };
+                (adjacency, definition)
+            })?;
         if lines == LinesOf::Prose {
             definition *= HEADING_SHARE;
         }
@@ -224,9 +223,9 @@ impl<'a, 'r> Reranker<'a, 'r> {
         Ok(())
     }
 
-    /// The texts and records that were read.
-    pub(crate) fn into_read(self) -> (ChunkTexts<'r>, DocumentRecords<'r>) {
-        (self.texts, self.records)
+    /// What was read.
+    pub(crate) fn into_cache(self) -> ReadCache<'r> {
+        self.cache
     }
 }
 

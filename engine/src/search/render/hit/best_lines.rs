@@ -34,7 +34,7 @@ impl Renderer<'_, '_> {
         let stored = &read.stored;
         let mut best = self.best_lines(file, stored, &read.text, (sought, outline))?;
         if let Some(symbol) = passage.symbol {
-            let text_bytes = self.records.get(file, stored.document)?.text_bytes;
+            let text_bytes = self.cache.records.get(file, stored.document)?.text_bytes;
             best.section = section_at(outline, symbol.name_start, text_bytes);
             (best.section_range, best.has_others) = (0..read.text.len(), false);
         }
@@ -78,7 +78,7 @@ impl Renderer<'_, '_> {
         let byte = passage
             .start
             .saturating_add(u32::try_from(last_byte).unwrap_or(u32::MAX));
-        let text_bytes = self.records.get(file, stored.document)?.text_bytes;
+        let text_bytes = self.cache.records.get(file, stored.document)?.text_bytes;
         let section = section_at(outline, byte, text_bytes);
         let end = if section.span.end < passage.end {
             line_start(text, offset(section.span.end))

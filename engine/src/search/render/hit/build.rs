@@ -59,7 +59,7 @@ impl Renderer<'_, '_> {
     ) -> Result<Hit> {
         let read = self.read(passage)?;
         let file = self.sources.file_of(passage.best.address.segment);
-        let document = self.records.get(file, read.stored.document)?;
+        let document = self.cache.records.get(file, read.stored.document)?;
         let handle = handles::handle(&document.title, &document.path, &document.suffix);
         // With a line map (HTML) lines of the text are not lines of the original.
         let (text_bytes, has_line_map) = (document.text_bytes, document.line_map);
@@ -78,7 +78,7 @@ impl Renderer<'_, '_> {
         let (span, lines) = shown.place(&read, has_line_map);
         let (before, after) = self.context(passage, &read, &shown.range)?;
         let of_section = (!section.titles.is_empty()).then_some(section.span);
-        let symbol = self.symbol(outline.symbols(), of_section, span, (passage, &read.stored))?;
+        let symbol = self.symbol(outline.symbols(), of_section, span, (passage, &read))?;
         let part = self.part(file, passage, &read.stored, span, lines)?;
         let document = read.stored.document;
         let mut rendered = Rendered {
@@ -113,7 +113,7 @@ impl Renderer<'_, '_> {
         let stored = &read.stored;
         let file = self.sources.file_of(passage.best.address.segment);
         let part = self.part(file, passage, stored, stored.span, stored.lines)?;
-        let document = self.records.get(file, stored.document)?;
+        let document = self.cache.records.get(file, stored.document)?;
         let names = HitNames {
             names: [&document.path, handle, &document.title],
             section,
@@ -135,7 +135,7 @@ impl Renderer<'_, '_> {
         let address = passage.best.address;
         let file = self.sources.file_of(address.segment);
         let segment = self.sources.segment(address.segment)?.segment.id;
-        let document = self.records.get(file, document)?;
+        let document = self.cache.records.get(file, document)?;
         let mode = self.mode;
         let Rendered { text, section, .. } = rendered;
         Ok(Hit {

@@ -1,18 +1,17 @@
 //! Passages -> hits: text with highlights and snippet, document, section, position, context.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use kb_types::error::Result;
 
 use crate::index::keyword::{Analyser, TermSet};
 use crate::search::calibration::Calibration;
 use crate::search::filter::symbols::WantedSymbols;
-use crate::search::options::Mode;
-use crate::search::records::DocumentRecords;
-use crate::search::render::outlines::DocumentOutlines;
+use crate::search::options::{Mode, Scope};
+use crate::search::read_cache::ReadCache;
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::request::Request;
-use crate::search::rerank::ChunkTexts;
 use crate::search::show::Show;
 use crate::search::sources::Sources;
 
@@ -32,8 +31,10 @@ pub(crate) const HIT_TEXT_LIMIT_BYTES: usize = 1_000_000;
 pub(crate) struct Renderer<'r, 'a> {
     /// The files that hits are of.
     sources: &'r Sources<'r>,
-    /// What is asked for.
-    request: &'r Request,
+    /// What one hit stands for.
+    scope: Scope,
+    /// The symbols that filters ask for.
+    wanted: Option<Rc<WantedSymbols>>,
     /// What is shown of each hit.
     show: Show,
     /// Which scores the hits have.
@@ -50,12 +51,8 @@ pub(crate) struct Renderer<'r, 'a> {
     phrases: QuotedPhrases,
     /// The name whose definition the query asks for.
     definition: Option<WantedSymbols>,
-    /// Reads the records of documents, and has those that were read before.
-    records: DocumentRecords<'r>,
-    /// Reads the texts, and has those that were read before.
-    texts: ChunkTexts<'r>,
-    /// Has the outlines that were read before.
-    outlines: DocumentOutlines,
+    /// Reads records, outlines and texts, and has those that were read before.
+    cache: ReadCache<'r>,
     /// Hits that were cut to [`HIT_TEXT_LIMIT_BYTES`].
     cut_hits: usize,
 }
@@ -63,7 +60,7 @@ pub(crate) struct Renderer<'r, 'a> {
 impl std::fmt::Debug for Renderer<'_, '_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Renderer")
-            .field("records", &self.records)
+            .field("cache", &self.cache)
             .finish_non_exhaustive()
     }
 }
@@ -71,17 +68,21 @@ impl std::fmt::Debug for Renderer<'_, '_> {
 impl<'r, 'a> Renderer<'r, 'a> {
     /// `terms`: the distinct terms of the query, each with its idf times its weight; its quoted phrases, and the
     /// name whose definition it asks for.
+    ///
+    /// # Errors
+    /// [`Error::InvalidArgument`](kb_types::error::Error::InvalidArgument) for a filter that no symbol can pass.
     pub(crate) fn new(
         sources: &'r Sources<'r>,
-        (request, show): (&'r Request, Show),
+        (request, show): (&Request, Show),
         mode: Mode,
         calibration: Calibration,
-        (analyser, texts, records): (&'a mut Analyser, ChunkTexts<'r>, DocumentRecords<'r>),
+        (analyser, cache): (&'a mut Analyser, ReadCache<'r>),
         (terms, phrases, definition): (&[(String, f32)], QuotedPhrases, Option<WantedSymbols>),
-    ) -> Renderer<'r, 'a> {
-        Renderer {
+    ) -> Result<Renderer<'r, 'a>> {
+        Ok(Renderer {
             sources,
-            request,
+            scope: request.scope,
+            wanted: WantedSymbols::of(&request.filters)?.map(Rc::new),
             show,
             mode,
             calibration,
@@ -90,22 +91,19 @@ impl<'r, 'a> Renderer<'r, 'a> {
             weights: terms.iter().map(|(_, weight)| *weight).collect(),
             phrases,
             definition,
-            records,
-            texts,
-            outlines: DocumentOutlines::default(),
+            cache,
             cut_hits: 0,
-        }
+        })
     }
 
     /// What was read for it.
-    pub(crate) fn into_read(self) -> (ChunkTexts<'r>, DocumentRecords<'r>) {
-        (self.texts, self.records)
+    pub(crate) fn into_cache(self) -> ReadCache<'r> {
+        self.cache
     }
 
-    /// Bytes of text and outlines that were decoded so far.
+    /// Bytes of text and outlines that were decoded for the request so far.
     pub(crate) fn work_bytes(&self) -> u64 {
-        let text = self.texts.decoded_bytes();
-        self.outlines.read_bytes().saturating_add(text)
+        self.cache.decoded_bytes()
     }
 
     /// How many hits had more text than [`HIT_TEXT_LIMIT_BYTES`].
@@ -115,6 +113,6 @@ impl<'r, 'a> Renderer<'r, 'a> {
 
     /// Text of consecutive rows.
     fn text(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
-        self.texts.rows(segment, rows)
+        self.cache.texts.rows(segment, rows)
     }
 }

@@ -42,6 +42,17 @@ pub(super) struct ReadPassage {
     pub(super) highlights: Vec<Highlight>,
 }
 
+impl ReadPassage {
+    /// The text at a span of the document, where the passage has all of it.
+    pub(super) fn part(&self, span: Span) -> Option<&str> {
+        let passage = self.stored.span;
+        let is_inside = passage.start <= span.start && span.end <= passage.end;
+        let offset = |byte: u32| byte.saturating_sub(passage.start) as usize;
+        let part = self.text.get(offset(span.start)..offset(span.end));
+        part.filter(|_| is_inside)
+    }
+}
+
 impl Renderer<'_, '_> {
     /// Reads a passage, and finds the terms of the query in it.
     pub(super) fn read(&mut self, passage: &Passage) -> Result<ReadPassage> {
@@ -146,7 +157,7 @@ impl Renderer<'_, '_> {
                 });
             }
         };
-        match rows.and_then(|(segment, rows)| self.texts.occurrences(segment, rows)) {
+        match rows.and_then(|(segment, rows)| self.cache.texts.occurrences(segment, rows)) {
             Some(found) => found
                 .into_iter()
                 .for_each(|(term, range)| highlight(term, range)),
@@ -183,7 +194,7 @@ impl Renderer<'_, '_> {
         if passage.rows.is_empty() {
             return Ok(None);
         }
-        let parts = self.records.parts(file, stored.document)?;
+        let parts = self.cache.records.parts(file, stored.document)?;
         Ok(PartAddress::of(parts, span.start, lines))
     }
 
@@ -192,7 +203,8 @@ impl Renderer<'_, '_> {
         let source = self.sources.source(file)?;
         let outlines = &source.catalog.outlines;
         let read = || outlines.around(source.snapshot, stored.document, stored.span);
-        self.outlines
+        self.cache
+            .outlines
             .get((file, stored.document), stored.span, read)
     }
 }

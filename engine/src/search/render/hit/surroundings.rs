@@ -37,7 +37,7 @@ impl Renderer<'_, '_> {
             let before = chunks.get(row.saturating_sub(1))?;
             Ok(before.at.lines.last >= chunks.get(row)?.at.lines.first)
         };
-        let texts = &mut self.texts;
+        let texts = &mut self.cache.texts;
         let before = whole_lines::before(rows_before, may_join, |row| {
             texts.rows(segment, row..row + 1)
         })?;
@@ -183,7 +183,7 @@ impl Renderer<'_, '_> {
         rows: &Range<u32>,
     ) -> Result<(Range<u32>, Range<u32>)> {
         let file = self.sources.file_of(segment);
-        let document = self.records.get(file, stored.document)?;
+        let document = self.cache.records.get(file, stored.document)?;
         let end_row = document.first_row.saturating_add(document.rows);
         Ok((document.first_row..rows.start, rows.end..end_row))
     }

@@ -2,15 +2,14 @@
 
 use std::borrow::Cow;
 
-use kb_types::Span;
 use kb_types::error::Result;
 use kb_types::syntax::nesting::hierarchy;
 use kb_types::syntax::{SymbolRef, SymbolSpans, signature};
+use kb_types::{DocumentId, Span};
 
-use crate::search::filter::symbols::WantedSymbols;
 use crate::search::fuse::passages::Passage;
 use crate::search::render::hit::Renderer;
-use crate::search::render::hit::read::Stored;
+use crate::search::render::hit::read::ReadPassage;
 use crate::search::render::snippet::Highlight;
 use crate::search::response::HitSymbol;
 use crate::store::symbols::StoredSymbols;
@@ -64,13 +63,13 @@ impl Renderer<'_, '_> {
         symbols: Option<&StoredSymbols>,
         of_section: Option<Span>,
         shown: Span,
-        (passage, stored): (&Passage, &Stored),
+        (passage, read): (&Passage, &ReadPassage),
     ) -> Result<Option<HitSymbol>> {
         let Some(symbols) = symbols else {
             return Ok(None);
         };
         let is_here = |byte: u32| shown.start <= byte && byte < shown.end;
-        let filtered = WantedSymbols::of(&self.request.filters)?.and_then(|wanted| {
+        let filtered = self.wanted.as_ref().and_then(|wanted| {
             let mut here = symbols.iter().enumerate();
             here.find(|(_, symbol)| is_here(symbol.spans.name_start) && wanted.has(symbol))
         });
@@ -85,13 +84,28 @@ impl Renderer<'_, '_> {
             let mut all = symbols.iter().enumerate();
             all.find(|(_, symbol)| symbol.spans.name_start == own.name_start)
         });
-        let segment = passage.best.address.segment;
         let Some((position, symbol)) = own.or(filtered).or_else(of_section) else {
             return Ok(None);
         };
         let SymbolSpans { head, lines, .. } = symbol.spans;
+        let signature = match read.part(head).filter(|_| head.len() <= HEAD_BYTES) {
+            Some(head) => signature(head),
+            None => signature(&self.head(passage, read.stored.document, head)?),
+        };
+        Ok(Some(HitSymbol {
+            kind: symbol.kind,
+            name: symbol.name.to_owned(),
+            hierarchy: hierarchy(symbols, position),
+            signature,
+            lines,
+        }))
+    }
+
+    /// The first line of a symbol that a passage does not have, of the same document.
+    fn head(&mut self, passage: &Passage, document: DocumentId, head: Span) -> Result<String> {
+        let segment = passage.best.address.segment;
         let file = self.sources.file_of(segment);
-        let document = self.records.get(file, stored.document)?;
+        let document = self.cache.records.get(file, document)?;
         let rows = document.first_row..document.first_row.saturating_add(document.rows);
         // The head of a damaged record may be all of a long text.
         let read = Span {
@@ -106,12 +120,6 @@ impl Renderer<'_, '_> {
         };
         let offset = |byte: u32| (byte.saturating_sub(start) as usize).min(text.len());
         let head = text.get(offset(head.start)..offset(head.end));
-        Ok(Some(HitSymbol {
-            kind: symbol.kind,
-            name: symbol.name.to_owned(),
-            hierarchy: hierarchy(symbols, position),
-            signature: signature(head.unwrap_or_default()),
-            lines,
-        }))
+        Ok(head.unwrap_or_default().to_owned())
     }
 }

@@ -54,7 +54,7 @@ impl Renderer<'_, '_> {
     /// # Errors
     /// [`Error::Damaged`], [`Error::Cancelled`].
     pub(crate) fn symbol_passages(&mut self, found: &[Passage]) -> Result<Vec<Passage>> {
-        let wanted = WantedSymbols::of(&self.request.filters)?;
+        let wanted = self.wanted.clone();
         let mut taken = Taken::default();
         let mut made = Vec::with_capacity(found.len());
         for passage in found {
@@ -80,7 +80,7 @@ impl Renderer<'_, '_> {
                 continue;
             };
             let mut places = self.wanted_places(file, passage, &stored, wanted)?;
-            if self.request.scope == Scope::Documents || passage.document.is_some() {
+            if self.scope == Scope::Documents || passage.document.is_some() {
                 // One passage a document was asked for.
                 places.truncate(1);
             }
@@ -108,7 +108,7 @@ impl Renderer<'_, '_> {
         };
         let segment = passage.best.address.segment;
         let file = self.sources.file_of(segment);
-        let record = self.records.get(file, stored.document)?;
+        let record = self.cache.records.get(file, stored.document)?;
         let rows = record.first_row..record.first_row.saturating_add(record.rows);
         let read = Span {
             start: place.start,

@@ -1,4 +1,4 @@
-//! Outlines of the documents that hits are of, each read once for several hits.
+//! Outlines of the documents that passages are of, each read once for several passages.
 
 use std::rc::Rc;
 
