@@ -129,6 +129,7 @@ const EXTRACT: [Room; 6] = [
             "extractor",
             "formats",
             "markup",
+            "outlook",
             "package",
             "pdf",
             "readers",

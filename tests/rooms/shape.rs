@@ -1,4 +1,4 @@
-//! There are no import cycles; folders and files stay small.
+//! There are no import cycles of files or folders; folders and files stay small.
 
 use xtask::sources::measures::measure;
 use xtask::sources::module_graph::ModuleGraph;
@@ -31,7 +31,7 @@ const MOST_FILES: usize = 15;
 const MOST_LINES: usize = 600;
 
 #[test]
-fn no_files_import_each_other() {
+fn no_files_and_no_folders_import_each_other() {
     let mut found = Vec::new();
     for folder in [
         "engine/src",
@@ -43,7 +43,9 @@ fn no_files_import_each_other() {
         "ffi/src",
         "python/src",
     ] {
-        for cycle in ModuleGraph::new(folder, &read(folder)).cycles() {
+        let graph = ModuleGraph::new(folder, &read(folder));
+        let folders = graph.folder_cycles(folder);
+        for cycle in graph.cycles().iter().chain(&folders) {
             found.push(format!("cycle of {}", cycle.files.join(", ")));
         }
     }

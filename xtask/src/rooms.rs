@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         "folder", "files", "lines", "median", "longest", "function", "pub"
     );
     let mut all = Vec::new();
-    let (mut cycles, mut remarks) = (Vec::new(), Vec::new());
+    let (mut cycles, mut folder_cycles, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
     for (number, folder) in FOLDERS.into_iter().enumerate() {
         if !root.join(folder).is_dir() {
             continue;
@@ -53,7 +53,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         let measures = measure(&files);
         print_row(folder, &measures);
         if number < WITH_ROOMS {
-            cycles.extend(ModuleGraph::new(folder, &files).cycles());
+            let graph = ModuleGraph::new(folder, &files);
+            cycles.extend(graph.cycles());
+            folder_cycles.extend(graph.folder_cycles(folder));
             remarks.push(longest(&measures));
         }
         for (folder, files) in &measures.folders {
@@ -80,10 +82,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         cycles.len()
     );
     for cycle in &cycles {
-        print_cycle(cycle);
+        print_cycle("files", cycle);
+    }
+    println!("{} import cycles between folders", folder_cycles.len());
+    for cycle in &folder_cycles {
+        print_cycle("folders", cycle);
     }
     let is_bad = |remark: &String| remark.starts_with("full") || remark.starts_with("long file");
-    Ok(cycles.is_empty() && !remarks.iter().any(is_bad))
+    Ok(cycles.is_empty() && folder_cycles.is_empty() && !remarks.iter().any(is_bad))
 }
 
 fn read(root: &Path, folder: &str) -> Result<Vec<SourceFile>> {
@@ -110,8 +116,8 @@ fn longest(measures: &Measures) -> String {
     )
 }
 
-fn print_cycle(cycle: &Cycle) {
-    println!("\ncycle of {} files:", cycle.files.len());
+fn print_cycle(of: &str, cycle: &Cycle) {
+    println!("\ncycle of {} {of}:", cycle.files.len());
     for (from, to, path) in &cycle.imports {
         println!("  {from} -> {to}  ({path})");
     }

@@ -3,21 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueHint};
 use kb_engine::{Cursor, Mode, PageOptions};
 
 use crate::output::hyperlink::HyperlinkFormat;
-
-/// When to use colour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorWhen {
-    /// On a terminal
-    Auto,
-    /// Always, also in a pipe
-    Always,
-    /// Never
-    Never,
-}
 
 /// The .kb file to read.
 #[derive(Debug, Args)]

@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use kb_engine::{FORMAT_VERSION, Lines};
 
+use crate::output::style::ColorWhen;
+
 mod flags;
 mod measuring;
 mod operands;

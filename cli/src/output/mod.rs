@@ -14,7 +14,7 @@ pub(crate) mod hyperlink;
 pub(crate) mod missed_recall;
 pub(crate) mod passage;
 pub(crate) mod progress;
-mod style;
+pub(crate) mod style;
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
@@ -23,12 +23,11 @@ use kb_engine::Kb;
 use kb_engine::escape::{escape_controls, escape_line, escape_text};
 use kb_json::Object;
 
-use crate::args::ColorWhen;
 use crate::failure::{Failure, FailureReport};
 use crate::launcher::with_name;
 use crate::output::hyperlink::HyperlinkFormat;
 use crate::output::passage::clip_end;
-use crate::output::style::{Style, color_wanted};
+use crate::output::style::{ColorWhen, Style, color_wanted};
 
 /// Width when a terminal does not tell its own.
 const FALLBACK_COLUMNS: usize = 80;

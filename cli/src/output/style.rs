@@ -2,7 +2,18 @@
 
 use std::ffi::OsString;
 
-use crate::args::ColorWhen;
+use clap::ValueEnum;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWhen {
+    /// On a terminal
+    Auto,
+    /// Always, also in a pipe
+    Always,
+    /// Never
+    Never,
+}
 
 /// Colours of one stream. Every method returns its text unchanged when colour is off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -33,6 +33,8 @@ mod formats;
 #[cfg(unix)]
 mod growth;
 mod markup;
+#[cfg(feature = "office")]
+mod outlook;
 #[cfg(any(feature = "office", feature = "pdf", feature = "sheets"))]
 mod package;
 #[cfg(feature = "pdf")]

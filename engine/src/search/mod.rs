@@ -15,6 +15,7 @@
 //! for a front.
 
 pub mod calibration;
+mod defined;
 mod explanation;
 mod filter;
 mod filters;

@@ -7,6 +7,7 @@ use crate::embed::{self, Embedder};
 use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
+use crate::search::defined::Definitions;
 use crate::search::filter::facet::AbsentValues;
 use crate::search::filter::metadata;
 use crate::search::filter::nothing_passes;
@@ -21,7 +22,6 @@ use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
-use crate::search::retrieve::defined::Definitions;
 use crate::search::sources::{Sources, file_name};
 use crate::store::vector_columns::BUILT_IN;
 

@@ -42,11 +42,12 @@ pub struct ModuleGraph {
     edges: BTreeMap<(usize, usize), String>,
 }
 
-/// Files that reach each other.
+/// Files or folders that reach each other.
 pub struct Cycle {
     /// Their paths from the top of the repository.
     pub files: Vec<String>,
-    /// Each import among them: importing file, imported file, the path that is named.
+    /// Each import among them: what imports, what is imported, the path that is named; of folders one of several,
+    /// behind the file that names it.
     pub imports: Vec<(String, String, String)>,
 }
 
@@ -85,38 +86,85 @@ impl ModuleGraph {
 
     /// Every set of files that import each other in a circle, largest first.
     pub fn cycles(&self) -> Vec<Cycle> {
-        let reach: Vec<BTreeSet<usize>> = (0..self.files.len())
-            .map(|file| self.reachable_from(file))
+        let numbers: Vec<usize> = (0..self.files.len()).collect();
+        self.cycles_among(&self.files, &numbers)
+    }
+
+    /// Every set of folders that import each other in a circle, at each depth below `source_folder`: all that lies
+    /// in a folder of that depth counts as the folder. A file beside folders may be a link of the circle; a circle
+    /// of one folder and files beside it is none between folders.
+    pub fn folder_cycles(&self, source_folder: &str) -> Vec<Cycle> {
+        let mut found: Vec<Cycle> = Vec::new();
+        let is_between = |cycle: &Cycle| {
+            let folders = cycle.files.iter().filter(|name| !name.ends_with(".rs"));
+            folders.count() > 1
+        };
+        let parts = |file: &str| file.split('/').count();
+        let top = parts(source_folder) + 1;
+        let deepest = self.files.iter().map(|file| parts(file)).max().unwrap_or(0);
+        // The files themselves, which are as deep as they can be, are left to `cycles`.
+        for depth in top..deepest {
+            let mut names: Vec<String> = Vec::new();
+            let mut numbers = Vec::with_capacity(self.files.len());
+            for file in &self.files {
+                let name = file.split('/').take(depth).collect::<Vec<_>>().join("/");
+                // Files come in the order of their paths, those of one folder beside each other.
+                if names.last() != Some(&name) {
+                    names.push(name);
+                }
+                numbers.push(names.len() - 1);
+            }
+            let cycles = self.cycles_among(&names, &numbers);
+            let is_new = |cycle: &Cycle| found.iter().all(|known| known.files != cycle.files);
+            let new: Vec<Cycle> = cycles
+                .into_iter()
+                .filter(|cycle| is_between(cycle) && is_new(cycle))
+                .collect();
+            found.extend(new);
+        }
+        found
+    }
+
+    /// The circles among `names`, where `numbers` has the name of each file.
+    fn cycles_among(&self, names: &[String], numbers: &[usize]) -> Vec<Cycle> {
+        let mut edges: BTreeMap<(usize, usize), String> = BTreeMap::new();
+        for (&(from, to), path) in &self.edges {
+            let edge = (numbers[from], numbers[to]);
+            if edge.0 != edge.1 {
+                let shown = if names.len() == self.files.len() {
+                    path.clone()
+                } else {
+                    format!("{}: {path}", self.files[from])
+                };
+                edges.entry(edge).or_insert(shown);
+            }
+        }
+        let reach: Vec<BTreeSet<usize>> = (0..names.len())
+            .map(|start| reachable_from(&edges, start))
             .collect();
         let mut seen: BTreeSet<usize> = BTreeSet::new();
         let mut cycles = Vec::new();
-        for (file, reached) in reach.iter().enumerate() {
-            if seen.contains(&file) || !reached.contains(&file) {
+        for (start, reached) in reach.iter().enumerate() {
+            if seen.contains(&start) || !reached.contains(&start) {
                 continue;
             }
             let members: BTreeSet<usize> = reached
                 .iter()
                 .copied()
-                .filter(|&other| reach[other].contains(&file))
+                .filter(|&other| reach[other].contains(&start))
                 .collect();
             seen.extend(&members);
             let inside =
                 |(from, to): &(usize, usize)| members.contains(from) && members.contains(to);
+            let imports = edges.iter().filter(|(edge, _)| inside(edge));
             cycles.push(Cycle {
                 files: members
                     .iter()
-                    .map(|&file| self.files[file].clone())
+                    .map(|&member| names[member].clone())
                     .collect(),
-                imports: self
-                    .edges
-                    .iter()
-                    .filter(|(edge, _)| inside(edge))
+                imports: imports
                     .map(|(&(from, to), path)| {
-                        (
-                            self.files[from].clone(),
-                            self.files[to].clone(),
-                            path.clone(),
-                        )
+                        (names[from].clone(), names[to].clone(), path.clone())
                     })
                     .collect(),
             });
@@ -124,24 +172,20 @@ impl ModuleGraph {
         cycles.sort_by_key(|cycle| std::cmp::Reverse(cycle.files.len()));
         cycles
     }
+}
 
-    /// Files that `start` imports, directly or not; itself only when it is in a cycle.
-    fn reachable_from(&self, start: usize) -> BTreeSet<usize> {
-        let mut reached = BTreeSet::new();
-        let mut waiting = vec![start];
-        while let Some(file) = waiting.pop() {
-            for &(_, to) in self
-                .edges
-                .range((file, 0)..(file + 1, 0))
-                .map(|(edge, _)| edge)
-            {
-                if reached.insert(to) {
-                    waiting.push(to);
-                }
+/// What `start` imports, directly or not; itself only when it is in a cycle.
+fn reachable_from(edges: &BTreeMap<(usize, usize), String>, start: usize) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::new();
+    let mut waiting = vec![start];
+    while let Some(from) = waiting.pop() {
+        for &(_, to) in edges.range((from, 0)..(from + 1, 0)).map(|(edge, _)| edge) {
+            if reached.insert(to) {
+                waiting.push(to);
             }
         }
-        reached
     }
+    reached
 }
 
 /// `engine/src/index/text/reader.rs` below `engine/src`: index, text, reader. The root file is empty.
@@ -156,7 +200,7 @@ pub fn module_path(source_folder: &str, file: &str) -> Option<ModulePath> {
     (inside != "main").then(|| inside.split('/').map(str::to_owned).collect())
 }
 
-/// Modules that are declared with `#[cfg(test)]` in a file of their own.
+/// Modules in a file of their own that are compiled for tests only.
 fn test_only_modules(source_folder: &str, files: &[SourceFile]) -> BTreeSet<ModulePath> {
     let mut found = BTreeSet::new();
     for file in files {
@@ -164,8 +208,13 @@ fn test_only_modules(source_folder: &str, files: &[SourceFile]) -> BTreeSet<Modu
             continue;
         };
         let code = without_comments_and_text(&file.text);
-        for (at, marker) in code.match_indices("#[cfg(test)]") {
-            let after = &code[at + marker.len()..];
+        for (at, marker) in code.match_indices("#[cfg(") {
+            let condition = &code[at + marker.len()..];
+            // Another condition may stand beside it: `#[cfg(all(test, feature = "pdf"))]`.
+            if !condition.starts_with("test)") && !condition.starts_with("all(test,") {
+                continue;
+            }
+            let after = &condition[condition.find(']').unwrap_or(0)..];
             let head: Vec<&str> = tokens(after.split(['{', ';']).next().unwrap_or(after));
             if let Some(position) = head.iter().position(|token| *token == "mod")
                 && let Some(name) = head.get(position + 1)
@@ -432,15 +481,16 @@ fn name_paths(
 mod tests {
     use super::*;
 
+    fn sources(files: &[(&str, &str)]) -> Vec<SourceFile> {
+        let file = |(path, text): &(&str, &str)| SourceFile {
+            path: format!("a/src/{path}"),
+            text: (*text).to_owned(),
+        };
+        files.iter().map(file).collect()
+    }
+
     fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let files: Vec<SourceFile> = files
-            .iter()
-            .map(|(path, text)| SourceFile {
-                path: format!("a/src/{path}"),
-                text: (*text).to_owned(),
-            })
-            .collect();
-        let graph = ModuleGraph::new("a/src", &files);
+        let graph = ModuleGraph::new("a/src", &sources(files));
         graph
             .cycles()
             .into_iter()
@@ -494,6 +544,41 @@ mod tests {
         assert_eq!(found, [["a/src/x.rs", "a/src/x/y.rs"]]);
     }
 
+    fn folder_cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let files = sources(files);
+        let graph = ModuleGraph::new("a/src", &files);
+        assert!(graph.cycles().is_empty());
+        let cycles = graph.folder_cycles("a/src").into_iter();
+        cycles.map(|cycle| cycle.files).collect()
+    }
+
+    #[test]
+    fn folders_whose_files_import_each_other_are_a_cycle() {
+        let found = folder_cycles(&[
+            ("x/one.rs", "pub struct One;"),
+            (
+                "x/two.rs",
+                "use crate::y::deep::three::Three; pub struct Two;",
+            ),
+            ("y/deep/three.rs", "use crate::z::Z; pub struct Three;"),
+            ("z.rs", "use crate::x::one::One; pub struct Z;"),
+        ]);
+        assert_eq!(found[0], ["a/src/x", "a/src/y", "a/src/z.rs"]);
+        // Files of `x` are no folders.
+        assert_eq!(found.len(), 1);
+    }
+
+    #[test]
+    fn a_folder_and_a_file_beside_it_are_no_cycle_of_folders() {
+        let found = folder_cycles(&[
+            ("x/one.rs", "use crate::x::z::Z; pub struct One;"),
+            ("x/y/two.rs", "use crate::x::one::One; pub struct Two;"),
+            ("x/y/three.rs", "pub struct Three;"),
+            ("x/z.rs", "use crate::x::y::three::Three; pub struct Z;"),
+        ]);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
     #[test]
     fn tests_may_import_what_they_like() {
         let found = cycles(&[
@@ -504,6 +589,9 @@ mod tests {
             ),
             ("z.rs", "use crate::x::X; #[cfg(test)] mod tests;"),
             ("z/tests.rs", "use super::*;"),
+            ("w.rs", "#[cfg(all(test, unix))] mod tests; pub struct W;"),
+            ("w/tests.rs", "use crate::w::W; use crate::v::V;"),
+            ("v.rs", "pub struct V(crate::w::tests::Case);"),
         ]);
         assert!(found.is_empty(), "{found:?}");
     }

@@ -5,9 +5,11 @@
 //! under the same name, because search needs them without any reader.
 
 use crate::extracted::Extracted;
+#[cfg(feature = "office")]
+use crate::markup::epub;
 use crate::markup::{asciidoc, html, markdown, message, notebook, rst, xml};
 #[cfg(feature = "office")]
-use crate::markup::{epub, outlook};
+use crate::outlook;
 #[cfg(feature = "pdf")]
 use crate::pdf;
 #[cfg(feature = "sheets")]

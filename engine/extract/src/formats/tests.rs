@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::extract;
-use crate::markup::outlook::tests::msg;
+use crate::outlook::tests::msg;
 use crate::package::test_files::{compound_file, compound_file_with, odf, package, relationships};
 use crate::recognise::{Isolation, isolation_of, recognise};
 use crate::sheets::tests::{ods_of, xlsx_of};

@@ -17,13 +17,13 @@ pub(crate) const FORMAT: &str = "e-mail message";
 /// Nesting depth of messages and multiparts.
 // A message that was forwarded ten times has twenty levels. mail-parser 0.11 overflows its stack on
 // 3 MB of nested messages (docs/decisions/17-own-readers.md).
-pub(super) const MAX_DEPTH: usize = 50;
+pub(crate) const MAX_DEPTH: usize = 50;
 /// As [`MAX_DEPTH`], for messages in a transfer encoding, which the standard does not allow.
 // Each level is decoded into memory of its own.
 const MAX_ENCODED_DEPTH: usize = 6;
 /// Bytes of an attached text that is read; of a longer one the name is kept.
 // Larger text attachments are logs and exports, which would outweigh the message.
-pub(super) const MAX_ATTACHED_TEXT_BYTES: usize = 1 << 20;
+pub(crate) const MAX_ATTACHED_TEXT_BYTES: usize = 1 << 20;
 /// Characters of the name of an attachment.
 // The longest name of a file in usual file systems.
 const MAX_NAME_CHARS: usize = 255;
@@ -260,7 +260,7 @@ impl Reader {
 }
 
 /// The lines above the text of a message; a field without a value has none.
-pub(super) fn field_lines(fields: [(&str, &String); 4]) -> String {
+pub(crate) fn field_lines(fields: [(&str, &String); 4]) -> String {
     let mut lines = String::new();
     for (label, value) in fields {
         let value = tidy(value, MAX_METADATA_CHARS);
@@ -272,7 +272,7 @@ pub(super) fn field_lines(fields: [(&str, &String); 4]) -> String {
 }
 
 /// The line that lists an attachment.
-pub(super) fn attachment_line(name: &str, media_type: &str) -> String {
+pub(crate) fn attachment_line(name: &str, media_type: &str) -> String {
     let name = tidy(name, MAX_NAME_CHARS);
     let shown = if name.is_empty() { "(no name)" } else { &name };
     format!("- {shown} ({})", tidy(media_type, MAX_NAME_CHARS))

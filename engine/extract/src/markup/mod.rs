@@ -6,8 +6,6 @@
 
 pub(super) mod asciidoc;
 #[cfg(feature = "office")]
-mod compressed_rtf;
-#[cfg(feature = "office")]
 pub(super) mod epub;
 mod front_matter;
 pub(super) mod html;
@@ -16,7 +14,5 @@ pub(super) mod message;
 mod mime;
 pub(super) mod notebook;
 mod notebook_json;
-#[cfg(feature = "office")]
-pub(super) mod outlook;
 pub(super) mod rst;
 pub(super) mod xml;

@@ -17,7 +17,7 @@ use crate::ingest::changes::emptied::EmptyFolders;
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::report::{EmptiedFolder, Skipped};
-use crate::ingest::roots::root::Root;
+use crate::ingest::root::Root;
 use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::Reporter;
 use crate::store::meta::Settings;

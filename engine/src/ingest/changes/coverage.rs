@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use kb_types::error::{Error, Result};
 use rustc_hash::FxHashMap;
 
-use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::root::{Root, Scope};
 
 /// The parts of all roots that are looked at, by document path.
 ///

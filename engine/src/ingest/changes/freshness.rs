@@ -21,7 +21,7 @@ use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::ingest::changes::source_check::{Original, below, is_local};
 use crate::ingest::clock::now_ms;
-use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::source::names::{document_name, is_own_file};
 use crate::ingest::source::open::{Kind, SourceFolder};
 use crate::ingest::walk::{SourceFile, Walk, WalkItem, WalkOptions};

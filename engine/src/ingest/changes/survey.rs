@@ -8,7 +8,7 @@ use kb_types::error::Result;
 
 use crate::ingest::changes::comparison::{Candidate, Change, Comparison, Sides, Tally};
 use crate::ingest::options::IndexOptions;
-use crate::ingest::prepare::ordered::{Job, Work, in_order};
+use crate::ingest::ordered::{Job, Work, in_order};
 use crate::ingest::report::Skipped;
 use crate::progress::Reporter;
 use crate::store::skipped::SkippedRecord;

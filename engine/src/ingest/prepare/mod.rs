@@ -1,10 +1,9 @@
 //! Files and documents -> chunks, terms and vectors, on all cores.
 //!
 //! [`preparer`] does the work for one document, [`pipeline`] for all inputs of a run, in their order;
-//! [`ordered`] is the queue under it. [`limits`] refuses what no .kb can hold.
+//! by the queue [`ordered`](super::ordered). [`limits`] refuses what no .kb can hold.
 
 pub mod limits;
-pub mod ordered;
 pub mod pipeline;
 pub mod preparer;
 pub mod preserved;

@@ -13,7 +13,7 @@ use kb_types::error::Result;
 use crate::embed::Embedder;
 use crate::ingest::changes::comparison::Candidate;
 use crate::ingest::options::IndexOptions;
-use crate::ingest::prepare::ordered::{Job, Work, in_order};
+use crate::ingest::ordered::{Job, Work, in_order};
 use crate::ingest::prepare::preparer::{Chunking, Prepared, Preparer, Source};
 use crate::ingest::prepare::preserved::PreservedDocument;
 use crate::ingest::report::Skipped;
@@ -294,7 +294,7 @@ mod tests {
     use crate::embed::built_in;
     use crate::embed::embedder::Coverage;
     use crate::ingest::changes::comparison::StoredDocument;
-    use crate::ingest::roots::root::{Root, Scope};
+    use crate::ingest::root::{Root, Scope};
     use crate::ingest::walk::{Walk, WalkItem, WalkOptions};
 
     /// A model with a defect that one word brings out.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::ingest::roots::root::Scope;
+use crate::ingest::root::Scope;
 use crate::ingest::source::names::escaped;
 use crate::store::meta::RootRecord;
 

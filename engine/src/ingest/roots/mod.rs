@@ -11,5 +11,4 @@ pub mod given_path;
 mod moved;
 mod nested;
 pub mod resolve;
-pub mod root;
 pub mod table;

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use kb_types::error::Result;
 
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::roots::agreement::{Agreement, Sample};
-use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::roots::table::{IsPathPrefix, Table, best_of};
 use crate::ingest::source::names::escaped;
 use crate::ingest::walk::{Walk, WalkItem, WalkOptions};

@@ -8,10 +8,10 @@ use kb_types::error::{Error, Result};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::ingest::report::{MovedRoot, SimilarRoot};
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::roots::agreement::{Agreement, Sample};
 use crate::ingest::roots::entry::Entry;
 use crate::ingest::roots::given_path::{GivenPath, ResolveOptions};
-use crate::ingest::roots::root::{Root, Scope};
 use crate::ingest::source::git;
 use crate::ingest::source::names::escaped;
 use crate::store::meta::RootRecord;

@@ -10,11 +10,11 @@ use super::document_kind::{DocumentKind, WantedKinds};
 use super::names::{QueryNames, name_of_file};
 use super::{DEPTH, DEPTH_FOR_NAMES, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES};
 use crate::index::keyword::{Analyser, TermSet, norm};
+use crate::search::defined;
 use crate::search::fuse::score::Scored;
 use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
 use crate::search::read_cache::{Occurrence, ReadCache};
-use crate::search::retrieve::defined;
 use crate::search::sources::{ChunkAddress, Sources};
 
 /// A heading says less than a definition: it is one of many words about a thing.

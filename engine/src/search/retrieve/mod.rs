@@ -3,7 +3,6 @@
 
 pub(crate) mod browse;
 pub(crate) mod candidates;
-pub(crate) mod defined;
 pub(crate) mod layers;
 pub(crate) mod signals;
 pub(crate) mod sorted;

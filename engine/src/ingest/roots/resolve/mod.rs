@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use kb_types::error::{Error, Result};
 
 use crate::ingest::report::FolderRelation;
+use crate::ingest::root::Scope;
 use crate::ingest::roots::agreement::Agreement;
 use crate::ingest::roots::entry::Entry;
 use crate::ingest::roots::given_path::{GivenPath, ResolveOptions};
-use crate::ingest::roots::root::Scope;
 use crate::ingest::roots::table::{IsPathPrefix, Match, Resolved, Samples, Table};
 use crate::ingest::source::names::escaped;
 use crate::progress::Reporter;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use kb_types::error::{Error, Result};
 
 use crate::ingest::report::Skipped;
-use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::source::git;
 use crate::ingest::source::names::is_own_file;
 use crate::ingest::source::open::{self, Kind, OpenError, OpenFolder, SourceFolder};

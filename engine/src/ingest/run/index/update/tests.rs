@@ -6,7 +6,7 @@ use crate::ingest::changes::comparison::{Change, Comparison, Sides};
 use crate::ingest::changes::coverage::Coverage;
 use crate::ingest::changes::indexed::{IndexedDocument, Rows};
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
-use crate::ingest::roots::root::{Root, Scope};
+use crate::ingest::root::{Root, Scope};
 use crate::ingest::walk::{self, Walk, WalkOptions};
 use crate::kb::{Kb, KbWriter};
 

@@ -73,7 +73,7 @@ pub(super) mod tests {
     use super::*;
 
     /// The same text, not compressed.
-    pub(in crate::markup) fn stored(rtf: &[u8]) -> Vec<u8> {
+    pub(in crate::outlook) fn stored(rtf: &[u8]) -> Vec<u8> {
         let length = (rtf.len() as u32).to_le_bytes();
         [&length[..], &length, &PLAIN.to_le_bytes(), &[0; 4], rtf].concat()
     }

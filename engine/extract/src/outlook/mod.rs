@@ -4,6 +4,8 @@
 //! Of the forms of the text the plain one is read, else the page, else the RTF. Messages and texts that are attached are
 //! read as well.
 
+mod compressed_rtf;
+
 use std::collections::{HashMap, HashSet};
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
@@ -11,9 +13,9 @@ use kb_types::calendar::UtcTime;
 use kb_types::file_types;
 
 use crate::extracted::{Extracted, MAX_METADATA_CHARS, tidy};
-use crate::markup::compressed_rtf::decompressed;
 use crate::markup::html;
 use crate::markup::message::{MAX_ATTACHED_TEXT_BYTES, MAX_DEPTH, attachment_line, field_lines};
+use crate::outlook::compressed_rtf::decompressed;
 use crate::package::code_pages::encoding_of;
 use crate::package::compound_file::{Child, CompoundFile};
 use crate::package::little_endian::{u16_at, u32_at, utf_16};

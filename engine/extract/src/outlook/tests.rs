@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::markup::compressed_rtf::tests::stored;
+use crate::outlook::compressed_rtf::tests::stored;
 use crate::package::test_files::compound_tree;
 
 /// Nodes of a compound file: the storage that each is in, its name, what it holds.
