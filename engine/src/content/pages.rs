@@ -119,22 +119,13 @@ pub(crate) fn pages(
     let mut blocks = segment.as_ref().map(BoundSegment::blocks).transpose()?;
     let texts = skip(numbers, start.item).map(|number| {
         let position = (number as usize).saturating_sub(1);
-        let own = own.get(position).map(|part| &part.content);
-        let (source, label) = match own {
-            Some(PartContent::Page(page)) => (Some(page.source), page.label.clone()),
-            _ => (None, String::new()),
+        let part = own.get(position).map(|part| &part.content);
+        let lines = if total == 1 {
+            all_lines(&record)
+        } else {
+            Lines { first: 0, last: 0 }
         };
-        let mut document_page = DocumentPage {
-            number,
-            text: String::new(),
-            lines: if total == 1 {
-                all_lines(&record)
-            } else {
-                Lines { first: 0, last: 0 }
-            },
-            source,
-            label,
-        };
+        let mut document_page = empty_page(number, part, lines);
         let rows = all.get(position).cloned().unwrap_or_default();
         if let (Some(segment), Some(blocks)) = (&segment, &mut blocks)
             && !rows.is_empty()
@@ -172,6 +163,21 @@ pub(crate) fn pages(
         selected,
         left,
     })
+}
+
+/// A page without its text.
+fn empty_page(number: u32, part: Option<&PartContent>, lines: Lines) -> DocumentPage {
+    let (source, label) = match part {
+        Some(PartContent::Page(page)) => (Some(page.source), page.label.clone()),
+        _ => (None, String::new()),
+    };
+    DocumentPage {
+        number,
+        text: String::new(),
+        lines,
+        source,
+        label,
+    }
 }
 
 /// The first and last of the pages, by their rows, that have one of these rows.

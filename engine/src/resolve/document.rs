@@ -160,51 +160,8 @@ fn find(
     file: Option<&Path>,
     names: &[Name<'_>],
 ) -> Result<Located> {
-    let by_path = |path: &str| match path.len() {
-        // No document has a longer path, and the table refuses longer keys as an error.
-        0..=MAX_KEY_BYTES => catalog.documents.by_path(snapshot, path),
-        _ => Ok(None),
-    };
-    // One way of naming after the other, each for all readings of the name: a whole path goes
-    // before the end of one even where lines could be split off it.
-    for name in names {
-        if let Some(id) = by_path(name.path)? {
-            return Ok(Located::new(id, name.suffix, NameMatch::Path));
-        }
-    }
-    for name in names {
-        if let Some(path) = behind_name(file, name.path)
-            && let Some(id) = by_path(path)?
-        {
-            return Ok(Located::new(id, name.suffix, NameMatch::NamedFile));
-        }
-    }
-    for name in names {
-        if let Some(ending) = handles::suffix_of(name.path)
-            && let Some(id) = catalog.documents.by_suffix(snapshot, ending)?
-        {
-            return Ok(Located::new(id, name.suffix, NameMatch::Handle));
-        }
-    }
-    let of_disk = || {
-        names
-            .iter()
-            .filter_map(|name| Some((name, name.disk.as_ref()?)))
-    };
-    for (name, disk) in of_disk() {
-        for place in disk.places(&catalog.meta.roots) {
-            if let Some(id) = by_path(&place)? {
-                return Ok(Located::new(id, name.suffix, NameMatch::DiskPath));
-            }
-        }
-    }
-    for (name, disk) in of_disk() {
-        let places = disk.on_disk().map(|real| real.places(&catalog.meta.roots));
-        for place in places.unwrap_or_default() {
-            if let Some(id) = by_path(&place)? {
-                return Ok(Located::new(id, name.suffix, NameMatch::DiskPath));
-            }
-        }
+    if let Some(found) = find_whole(snapshot, catalog, file, names)? {
+        return Ok(found);
     }
     let mut ends: Vec<PathEnds> = Vec::new();
     // What is compared with paths of documents, and offered where it is like one.
@@ -245,7 +202,7 @@ fn find(
             return Ok(Located::new(id, name.suffix, NameMatch::Handle));
         }
     }
-    for (name, disk) in of_disk() {
+    for (name, disk) in of_disk(names) {
         if let Some(found) = by_end_of_disk_path(snapshot, catalog, given, name, disk)? {
             return Ok(found);
         }
@@ -256,6 +213,65 @@ fn find(
         skipped: skipped_files(snapshot, wanted)?,
         nearest: nearest.finish(),
     })
+}
+
+/// The document that one of the names means as a whole: as its path, its handle, or a path on disk.
+fn find_whole(
+    snapshot: &Snapshot<'_>,
+    catalog: &Catalog,
+    file: Option<&Path>,
+    names: &[Name<'_>],
+) -> Result<Option<Located>> {
+    let by_path = |path: &str| match path.len() {
+        // No document has a longer path, and the table refuses longer keys as an error.
+        0..=MAX_KEY_BYTES => catalog.documents.by_path(snapshot, path),
+        _ => Ok(None),
+    };
+    let located = |id, name: &Name<'_>, how| Ok(Some(Located::new(id, name.suffix, how)));
+    // One way of naming after the other, each for all readings of the name: a whole path goes
+    // before the end of one even where lines could be split off it.
+    for name in names {
+        if let Some(id) = by_path(name.path)? {
+            return located(id, name, NameMatch::Path);
+        }
+    }
+    for name in names {
+        if let Some(path) = behind_name(file, name.path)
+            && let Some(id) = by_path(path)?
+        {
+            return located(id, name, NameMatch::NamedFile);
+        }
+    }
+    for name in names {
+        if let Some(ending) = handles::suffix_of(name.path)
+            && let Some(id) = catalog.documents.by_suffix(snapshot, ending)?
+        {
+            return located(id, name, NameMatch::Handle);
+        }
+    }
+    for (name, disk) in of_disk(names) {
+        for place in disk.places(&catalog.meta.roots) {
+            if let Some(id) = by_path(&place)? {
+                return located(id, name, NameMatch::DiskPath);
+            }
+        }
+    }
+    for (name, disk) in of_disk(names) {
+        let places = disk.on_disk().map(|real| real.places(&catalog.meta.roots));
+        for place in places.unwrap_or_default() {
+            if let Some(id) = by_path(&place)? {
+                return located(id, name, NameMatch::DiskPath);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The names that may be paths on disk.
+fn of_disk<'n, 'd>(names: &'n [Name<'d>]) -> impl Iterator<Item = (&'n Name<'d>, &'n DiskPath)> {
+    names
+        .iter()
+        .filter_map(|name| Some((name, name.disk.as_ref()?)))
 }
 
 /// The document that a path on another disk means, or on one that is not known: what follows the name of a root in it,

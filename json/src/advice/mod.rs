@@ -85,23 +85,7 @@ fn sentence(error: &Error, front: Front<'_>) -> &'static str {
             "root" => "<root> takes one of its roots",
             _ => "",
         },
-        Error::InvalidPattern { fault, .. } => match fault {
-            PatternFault::Syntax => {
-                "put a backslash before a special character, or <literal> takes the pattern as plain text"
-            }
-            PatternFault::LookAround => {
-                r"match what stands around it too, as in `foo(bar|$)`; `\b`, `^` and `$` are allowed"
-            }
-            PatternFault::Backreference => "write out what may repeat, as in `(aa|bb)`",
-            PatternFault::InvalidUtf8 => {
-                r"texts are UTF-8: write `\u{ff}` for a character, not `(?-u)` bytes"
-            }
-            PatternFault::LineEnd => "<multi_line> lets matches reach over several lines",
-            PatternFault::TooLarge => {
-                r"use smaller repetitions, or several patterns; `(?-u:\w)` is smaller than `\w`"
-            }
-            _ => "",
-        },
+        Error::InvalidPattern { fault, .. } => sentence_on_pattern(*fault),
         Error::DocumentNotFound { skipped, .. } if !skipped.is_empty() => "<unread>",
         Error::DocumentNotFound { name, .. }
             if name.contains(['*', '?']) && front.is_command("kb") =>
@@ -147,6 +131,27 @@ fn sentence(error: &Error, front: Front<'_>) -> &'static str {
         }
         Error::Encrypted { .. } => "save it without a password, then <again>",
         Error::NoExtractionWorker { .. } => "<worker>",
+        _ => "",
+    }
+}
+
+/// What to do about a regular expression that cannot be searched for.
+fn sentence_on_pattern(fault: PatternFault) -> &'static str {
+    match fault {
+        PatternFault::Syntax => {
+            "put a backslash before a special character, or <literal> takes the pattern as plain text"
+        }
+        PatternFault::LookAround => {
+            r"match what stands around it too, as in `foo(bar|$)`; `\b`, `^` and `$` are allowed"
+        }
+        PatternFault::Backreference => "write out what may repeat, as in `(aa|bb)`",
+        PatternFault::InvalidUtf8 => {
+            r"texts are UTF-8: write `\u{ff}` for a character, not `(?-u)` bytes"
+        }
+        PatternFault::LineEnd => "<multi_line> lets matches reach over several lines",
+        PatternFault::TooLarge => {
+            r"use smaller repetitions, or several patterns; `(?-u:\w)` is smaller than `\w`"
+        }
         _ => "",
     }
 }

@@ -79,6 +79,13 @@ fn sentence(error: &Error) -> String {
             "an earlier write failed; nothing of this change was kept".to_owned()
         }
         Error::InvalidArgument { reason, .. } => cut(reason, REASON_LIMIT).into_owned(),
+        other => sentence_on_content(other),
+    }
+}
+
+/// As [`sentence`], of what is asked of the content of a file.
+fn sentence_on_content(error: &Error) -> String {
+    match error {
         Error::DocumentNotFound { name, skipped, .. } => {
             let sentence = format!("no document {:?}", short(name));
             match skipped.first().and_then(|one| one.split_once(": ")) {

@@ -31,29 +31,7 @@ pub(crate) fn run(
     mode: Mode,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
-    if let Some(flag) = arguments.pattern.given() {
-        let hint = "with `--mode regex`, QUERY is a regular expression";
-        return Err(Failure::usage(
-            format!("{flag} needs --mode regex"),
-            Some(hint.to_owned()),
-        ));
-    }
-    let k = arguments.k.unwrap_or(DEFAULT_RESULTS);
-    let mut request = Request::new(query(arguments)?)
-        .plain(arguments.plain)
-        .k(k)
-        .mode(mode)
-        .scope(arguments.scope)
-        .sort(arguments.sort)
-        .filters(arguments.filters())
-        .min_score(arguments.min_score)
-        .join(!arguments.no_join)
-        .smart_context(arguments.smart_context)
-        .show(Show::up_to_lines(arguments.lines).context_lines(arguments.before, arguments.after))
-        .page(arguments.page.page())
-        .explain(arguments.explain);
-    request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
-    request.vector_column.clone_from(&arguments.vector_column);
+    let request = request(arguments, mode)?;
     if arguments.fresh.refresh {
         refresh(&arguments.file, output)?;
     }
@@ -86,13 +64,67 @@ pub(crate) fn run(
         output.warning(&warning);
         output.hint("`kb index` brings the .kb file up to date");
     }
-    let names = Opened::names(&opened);
+    print(arguments, &request, &response, &opened, output)?;
+    let json = arguments.json.json;
+    if response.hits.is_empty() {
+        note_nothing_found(&request, &response, first, output);
+        warn_of_changes(&opened, &[], json, output)?;
+        return Ok(Exit::Nothing);
+    }
+    // The engine may cut a result even if no part was requested.
+    let is_cut = response.hits.len() < request.k && response.hits.next.is_some();
+    if arguments.page.is_given() || is_cut {
+        show_rest(json, &Rest::from(&response.hits), output)?;
+    }
+    let told = response.hits.iter();
+    let told = told.filter(|hit| hit.source_state.stale().is_some());
+    let told: Vec<&str> = told.map(|hit| hit.document.as_str()).collect();
+    warn_of_changes(&opened, &told, json, output)?;
+    Ok(Exit::Found)
+}
+
+/// The request that the arguments make.
+fn request(arguments: &SearchArguments, mode: Mode) -> Result<Request, Failure> {
+    if let Some(flag) = arguments.pattern.given() {
+        let hint = "with `--mode regex`, QUERY is a regular expression";
+        return Err(Failure::usage(
+            format!("{flag} needs --mode regex"),
+            Some(hint.to_owned()),
+        ));
+    }
+    let mut request = Request::new(query(arguments)?)
+        .plain(arguments.plain)
+        .k(arguments.k.unwrap_or(DEFAULT_RESULTS))
+        .mode(mode)
+        .scope(arguments.scope)
+        .sort(arguments.sort)
+        .filters(arguments.filters())
+        .min_score(arguments.min_score)
+        .join(!arguments.no_join)
+        .smart_context(arguments.smart_context)
+        .show(Show::up_to_lines(arguments.lines).context_lines(arguments.before, arguments.after))
+        .page(arguments.page.page())
+        .explain(arguments.explain);
+    request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
+    request.vector_column.clone_from(&arguments.vector_column);
+    Ok(request)
+}
+
+/// Prints the hits, and how they came about where that is asked for.
+fn print(
+    arguments: &SearchArguments,
+    request: &Request,
+    response: &Response,
+    opened: &[Opened],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let names = Opened::names(opened);
     output.link_documents(&arguments.link.hyperlink_format);
     if arguments.json.json {
         for hit in &response.hits {
             let file = names.get(hit.file).map(String::as_str);
             let verdict = kb_json::verdict(response.relevance);
-            output.json(kb_json::hit(hit, file, &request).join(verdict))?;
+            output.json(kb_json::hit(hit, file, request).join(verdict))?;
         }
     } else {
         let layout = Layout {
@@ -111,7 +143,7 @@ pub(crate) fn run(
             let file = names.get(hit.file).map(String::as_str);
             let has_lines = hit.part.is_none() && hit.snippet_first_line.is_some();
             let link = |line: u32| {
-                let kb = files.get(hit.file)?;
+                let kb = &opened.get(hit.file)?.kb;
                 output.link(kb, &hit.document, if has_lines { line } else { 1 })
             };
             let block = render_linked(hit, file, &layout, &link);
@@ -119,32 +151,17 @@ pub(crate) fn run(
         }
     }
     if arguments.json.json {
-        if let Some(explanation) = kb_json::explanation(&response) {
+        if let Some(explanation) = kb_json::explanation(response) {
             output.json(explanation)?;
         }
     } else if let Some(explanation) = &response.explanation {
         // On a terminal both streams are one: the results come before their explanation.
         output.flush()?;
-        for line in explanation_lines(&response, explanation) {
+        for line in explanation_lines(response, explanation) {
             output.note(&line);
         }
     }
-    let json = arguments.json.json;
-    if response.hits.is_empty() {
-        note_nothing_found(&request, &response, first, output);
-        warn_of_changes(&opened, &[], json, output)?;
-        return Ok(Exit::Nothing);
-    }
-    // The engine may cut a result even if no part was requested.
-    let is_cut = response.hits.len() < k && response.hits.next.is_some();
-    if arguments.page.is_given() || is_cut {
-        show_rest(json, &Rest::from(&response.hits), output)?;
-    }
-    let told = response.hits.iter();
-    let told = told.filter(|hit| hit.source_state.stale().is_some());
-    let told: Vec<&str> = told.map(|hit| hit.document.as_str()).collect();
-    warn_of_changes(&opened, &told, json, output)?;
-    Ok(Exit::Found)
+    Ok(())
 }
 
 /// Returns a warning and a hint for a query that begins with the name of a .kb file. Other verbs take the file there,

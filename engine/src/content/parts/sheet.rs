@@ -127,42 +127,18 @@ pub(crate) fn sheet(
         _ => None,
     };
     let mut budget = Budget::of_texts(page);
-    let mut rows = Vec::new();
-    let mut next = None;
-    if let (Some((first, last)), Some(segment)) = (lines, &segment)
-        && start < selected
-    {
-        // Below the number of lines.
-        let mut line = first.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
-        if header_line.is_some_and(|header| (first..=line).contains(&header)) {
-            line = line.saturating_add(1);
-        }
-        let mut reader = reading.rows(segment, line)?;
-        let mut names_bytes = header.as_ref().map_or(0, cost);
-        while line <= last {
-            if header_line == Some(line) {
-                reader.skip()?;
-                line += 1;
-                continue;
-            }
-            let Some(row) = reader.next(reading)? else {
-                return Err(Error::damaged(format!(
-                    "{:?}: sheet {} has fewer lines than rows",
-                    record.path,
-                    number_of(position)
-                )));
+    let names_bytes = header.as_ref().map_or(0, cost);
+    let (rows, next) = match (lines, &segment) {
+        (Some(lines), Some(segment)) if start < selected => {
+            let lines = SheetLines {
+                lines,
+                header: header_line,
+                number: number_of(position),
             };
-            // An empty-looking cell costs few tokens and much memory: both are limited.
-            let held = size_of::<(u32, Cell)>().saturating_mul(row.cells.len()) as u64;
-            let bytes = cost(&row).saturating_add(std::mem::take(&mut names_bytes));
-            if !budget.take_holding(bytes, bytes.saturating_add(held)) {
-                next = Some(start.saturating_add(rows.len() as u64));
-                break;
-            }
-            rows.push(row);
-            line += 1;
+            fill_rows(reading, segment, lines, (start, names_bytes), &mut budget)?
         }
-    }
+        _ => (Vec::new(), None),
+    };
     if start > 0 && rows.is_empty() {
         return Err(CursorScope::out_of_range());
     }
@@ -179,6 +155,61 @@ pub(crate) fn sheet(
         selected,
         left,
     })
+}
+
+/// The lines of the text of a sheet whose rows are asked for.
+struct SheetLines {
+    /// The first and the last of them.
+    lines: (u32, u32),
+    /// The line of the header row, which is returned apart.
+    header: Option<u32>,
+    /// Number of the sheet.
+    number: u32,
+}
+
+/// The rows from a number on, until the budget is full, of which `names_bytes` are spent; with the number to go on
+/// from, where not all are there.
+fn fill_rows(
+    reading: Reading<'_>,
+    segment: &BoundSegment<'_>,
+    wanted: SheetLines,
+    (start, mut names_bytes): (u64, u64),
+    budget: &mut Budget,
+) -> Result<(Vec<SheetRow>, Option<u64>)> {
+    let (first, last) = wanted.lines;
+    // Below the number of lines.
+    let mut line = first.saturating_add(u32::try_from(start).unwrap_or(u32::MAX));
+    if wanted
+        .header
+        .is_some_and(|header| (first..=line).contains(&header))
+    {
+        line = line.saturating_add(1);
+    }
+    let mut reader = reading.rows(segment, line)?;
+    let mut rows = Vec::new();
+    while line <= last {
+        if wanted.header == Some(line) {
+            reader.skip()?;
+            line += 1;
+            continue;
+        }
+        let Some(row) = reader.next(reading)? else {
+            return Err(Error::damaged(format!(
+                "{:?}: sheet {} has fewer lines than rows",
+                reading.record.path, wanted.number
+            )));
+        };
+        // An empty-looking cell costs few tokens and much memory: both are limited.
+        let held = size_of::<(u32, Cell)>().saturating_mul(row.cells.len()) as u64;
+        let bytes = cost(&row).saturating_add(std::mem::take(&mut names_bytes));
+        if !budget.take_holding(bytes, bytes.saturating_add(held)) {
+            let next = start.saturating_add(rows.len() as u64);
+            return Ok((rows, Some(next)));
+        }
+        rows.push(row);
+        line += 1;
+    }
+    Ok((rows, None))
 }
 
 /// Bytes that a row counts as.

@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use kb_extract::readers;
 use kb_extract::secrets;
 use kb_types::DocumentId;
-use kb_types::error::{Error, Result};
+use kb_types::error::Result;
 
 use crate::ingest::changes::coverage::{Coverage, PathRange, ancestors};
 use crate::ingest::changes::emptied::EmptyFolders;
 use crate::ingest::changes::indexed::{Base, IndexedDocument, Rows};
+use crate::ingest::changes::tally::Tally;
 use crate::ingest::options::IndexOptions;
-use crate::ingest::report::{EmptiedFolder, Skipped};
+use crate::ingest::report::Skipped;
 use crate::ingest::root::Root;
 use crate::ingest::walk::{LeftOut, SourceFile, Walk, WalkItem, WalkOptions};
 use crate::progress::Reporter;
@@ -91,36 +92,6 @@ pub enum Change {
     Note(String, Box<SkippedRecord>),
     /// A document that no file of these roots is, in a file that is rebuilt.
     Preserve(IndexedDocument),
-}
-
-/// What is counted beside the changes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Documents whose files are as they were, or could not be looked at.
-    pub unchanged: u64,
-    /// What is left out without being read.
-    pub skipped: Vec<Skipped>,
-    /// Path of the first document whose file could not be looked at.
-    pub unread: Option<String>,
-    /// Folders that are empty, though the file has documents from them, which stay.
-    pub emptied: Vec<EmptiedFolder>,
-}
-
-impl Tally {
-    /// Refuses to go on where a folder that could not be read hides documents.
-    ///
-    /// # Errors
-    /// [`Error::Io`] naming the first.
-    pub fn refuse_unread(&self) -> Result<()> {
-        match &self.unread {
-            None => Ok(()),
-            Some(path) => Err(Error::Io {
-                action: "index or compare",
-                path: path.into(),
-                source: std::io::Error::other("its folder cannot be read"),
-            }),
-        }
-    }
 }
 
 /// What is compared, and how.
@@ -384,21 +355,8 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         };
         let is_new = stored.is_none() || (self.sides.is_rebuild && is_covered);
         if let Some(secret) = secret.as_ref().filter(|_| is_new) {
-            let reason = secret.to_string();
-            let record = if has_record {
-                self.take_record()?.map(|(_, record)| record)
-            } else {
-                None
-            };
-            self.skip(file.document_path.clone(), reason.clone());
-            let left_out = LeftOut {
-                path: file.document_path,
-                reason,
-                root: file.root,
-                size_bytes: file.size_bytes,
-                modified_ms: file.modified_ms,
-            };
-            return Ok(note(left_out, record.as_ref()));
+            let record = self.record_of_file(has_record)?;
+            return Ok(self.leave_out(file, secret.to_string(), record.as_ref()));
         }
         if self.sides.is_rebuild {
             // Of an older format nothing can be preserved: a rebuild that is asked for takes the file.
@@ -428,11 +386,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             // What is remembered under this path is forgotten next.
             return Ok(None);
         }
-        let record = if has_record {
-            self.take_record()?.map(|(_, record)| record)
-        } else {
-            None
-        };
+        let record = self.record_of_file(has_record)?;
         let settings = self.sides.settings;
         let is_unsearched = stored.is_some()
             && !self.include_secrets
@@ -444,21 +398,9 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         let was_read = record.as_ref().is_none_or(|record| record.hash != UNREAD);
         let is_certain =
             !self.force_hash && was_read && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
-        let now = (file.size_bytes, file.modified_ms);
-        let same_metadata = match (&stored, &record) {
-            _ if is_rewritten || is_unsearched || secret.is_some() => false,
-            (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
-            // Left out by another wish.
-            (None, Some(record))
-                if self.include_secrets && record.reason.starts_with(secrets::REASON_START) =>
-            {
-                false
-            }
-            (None, Some(record)) => {
-                self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
-            }
-            (None, None) => false,
-        };
+        let is_read_again = is_rewritten || is_unsearched || secret.is_some();
+        let same_metadata =
+            !is_read_again && self.has_same_metadata(&file, stored.as_ref(), record.as_ref());
         if same_metadata && is_certain {
             match (&stored, record) {
                 (None, Some(record)) => self.skip(file.document_path, record.reason),
@@ -479,6 +421,55 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             same_metadata,
             is_unsearched,
         )))
+    }
+
+    /// The record of the path of a file.
+    fn record_of_file(&mut self, has_record: bool) -> Result<Option<SkippedRecord>> {
+        if !has_record {
+            return Ok(None);
+        }
+        Ok(self.take_record()?.map(|(_, record)| record))
+    }
+
+    /// Reports a file that is left out, and notes it unless that is known.
+    fn leave_out(
+        &mut self,
+        file: SourceFile,
+        reason: String,
+        known: Option<&SkippedRecord>,
+    ) -> Option<Change> {
+        self.skip(file.document_path.clone(), reason.clone());
+        let left_out = LeftOut {
+            path: file.document_path,
+            reason,
+            root: file.root,
+            size_bytes: file.size_bytes,
+            modified_ms: file.modified_ms,
+        };
+        note(left_out, known)
+    }
+
+    /// Whether size and time of a file are those that the .kb has of its document, or else of its record.
+    fn has_same_metadata(
+        &self,
+        file: &SourceFile,
+        stored: Option<&IndexedDocument>,
+        record: Option<&SkippedRecord>,
+    ) -> bool {
+        let now = (file.size_bytes, file.modified_ms);
+        match (stored, record) {
+            (Some(stored), _) => now == (stored.size_bytes, stored.modified_ms),
+            // Left out by another wish.
+            (None, Some(record))
+                if self.include_secrets && record.reason.starts_with(secrets::REASON_START) =>
+            {
+                false
+            }
+            (None, Some(record)) => {
+                self.sides.is_same_program && now == (record.size_bytes, record.modified_ms)
+            }
+            (None, None) => false,
+        }
     }
 
     fn document_without_file(&mut self) -> Result<Option<Change>> {
@@ -524,7 +515,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     /// What was counted, once there is no further change.
     ///
     /// # Errors
-    /// [`Error::RootVanished`] when nothing is left of a part of a root that the file has documents
+    /// [`crate::Error::RootVanished`] when nothing is left of a part of a root that the file has documents
     /// of, unless they are to be pruned.
     pub fn finish(mut self) -> Result<Tally> {
         if !self.prune {

@@ -11,3 +11,4 @@ pub mod freshness;
 pub mod indexed;
 pub mod source_check;
 pub mod survey;
+pub mod tally;

@@ -6,7 +6,8 @@
 
 use kb_types::error::Result;
 
-use crate::ingest::changes::comparison::{Candidate, Change, Comparison, Sides, Tally};
+use crate::ingest::changes::comparison::{Candidate, Change, Comparison, Sides};
+use crate::ingest::changes::tally::Tally;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::ordered::{Job, Work, in_order};
 use crate::ingest::report::Skipped;

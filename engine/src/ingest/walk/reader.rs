@@ -226,19 +226,30 @@ impl Reader<'_> {
                     size_bytes: 0,
                     modified_ms: 0,
                 };
-                return self.push(number, name, range, nothing, None);
+                self.push(number, name, range, nothing, None);
             }
             Kind::Link => {
                 let look = look.or_else(|| open.look(name).ok());
-                return self.leave_out(&document_name(name), "symbolic link".to_owned(), look);
+                self.leave_out(&document_name(name), "symbolic link".to_owned(), look);
             }
-            Kind::File => {}
+            Kind::File => self.file(folder, open, number, (name, range, look), is_part),
             _ => {
                 let look = look.or_else(|| open.look(name).ok());
                 let reason = "not a regular file".to_owned();
-                return self.leave_out(&document_name(name), reason, look);
+                self.leave_out(&document_name(name), reason, look);
             }
         }
+    }
+
+    /// A file that the rules let through; `is_part`: it was asked for itself.
+    fn file(
+        &mut self,
+        folder: &DiskFolder,
+        open: &OpenFolder,
+        number: usize,
+        (name, range, look): (&OsStr, Range<u32>, Option<Look>),
+        is_part: bool,
+    ) {
         // A file where a folder was asked for is none of the parts.
         if folder.wanted.is_some() && !is_part {
             return;

@@ -14,7 +14,7 @@ pub fn samples() -> Vec<Error> {
         source: io::Error::from(kind),
     };
     let name = || "a".to_owned();
-    vec![
+    let mut samples = vec![
         Error::PathNotFound {
             path: PathBuf::from("/gone.kb"),
         },
@@ -86,6 +86,15 @@ pub fn samples() -> Vec<Error> {
             path: name(),
             lines: 3,
         },
+    ];
+    samples.extend(samples_of_selections());
+    samples
+}
+
+/// Of what is selected in a document, and of limits.
+fn samples_of_selections() -> Vec<Error> {
+    let name = || "a".to_owned();
+    vec![
         Error::InvalidPages {
             pages: name(),
             path: name(),

@@ -10,15 +10,15 @@ use kb_types::DocumentId;
 use kb_types::error::{Error, Result};
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{ContainerWriter, Snapshot, Transaction, watched};
+use crate::container::{Container, ContainerWriter, Snapshot, Transaction, watched};
 use crate::ingest::changes::comparison::{Change, Sides};
 use crate::ingest::changes::indexed::Base;
-use crate::ingest::changes::survey::Survey;
+use crate::ingest::changes::survey::{Changes, Survey};
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
 use crate::ingest::prepare::preserved::PreservedFields;
-use crate::ingest::report::Report;
+use crate::ingest::report::{MissedRecall, Report};
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
 use crate::ingest::roots::table::Resolved;
@@ -37,7 +37,7 @@ use crate::ingest::run::vector_index::recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
-use crate::store::meta::Settings;
+use crate::store::meta::{Manifest, Meta, Settings};
 use crate::store::skipped;
 
 impl Session {
@@ -101,47 +101,13 @@ impl Session {
         reporter: &Reporter<'_>,
         limit_bytes: usize,
     ) -> Result<(Report, bool)> {
-        let mut meta = new_meta()?;
-        let mut manifest = self.next_manifest(writer)?;
-        let mut resolved = match &before {
-            Some(Before { base, catalog }) => {
-                meta.created_ms = catalog.meta.created_ms;
-                meta.embedder.codec = catalog.meta.embedder.codec;
-                // Numbers go on, so that none ever means two things.
-                manifest.clone_from(&catalog.manifest);
-                manifest.segments.clear();
-                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
-            }
-            None => resolve_first_roots(paths, options, reporter)?,
-        };
-        let model_before = before
-            .as_ref()
-            .map(|before| before.catalog.meta.embedder.id.clone())
-            .filter(|id| *id != meta.embedder.id);
-        let lost_columns = before.as_ref().map_or_else(Vec::new, |before| {
-            let columns = before.catalog.vector_columns.list.iter();
-            columns.map(|column| column.record.name.clone()).collect()
-        });
-        if let Some(codec) = options.vectors {
-            meta.embedder.codec = codec.number();
-        }
-        let recall_before = before
-            .as_ref()
-            .and_then(|before| before.catalog.effort.as_ref()?.wanted);
-        let settings = match &before {
-            Some(before) => before.base.read(Settings::read)?,
-            None => Settings::default(),
-        };
-        let options = &with_settings(options, &settings);
-        select(&mut resolved, options, &settings)?;
-        let stored = before.as_ref().map_or(&[][..], |b| &b.catalog.meta.roots);
-        forget_secret_names(&mut resolved, stored, options);
-        let new_settings = settings_after(&settings, options, &resolved);
+        let start = self.start(writer, before.as_ref(), paths, options, reporter)?;
+        let (options, resolved, new_settings) = (&start.options, &start.resolved, &start.settings);
         reporter.start(Stage::Walk)?;
         let now = now_ms();
         let sides = Sides {
             roots: &resolved.roots,
-            settings: &settings,
+            settings: &start.settings_before,
             base: before.as_ref().map(|before| before.base),
             is_same_program: false,
             is_rebuild: true,
@@ -150,16 +116,17 @@ impl Session {
         survey.tally.refuse_unread()?;
         if before.as_ref().is_some_and(|before| before.base.is_older()) {
             let changes = survey.clone().into_changes(sides, options, reporter)?;
-            older::check_losses(&self.path, changes, &lost_columns, options)?;
+            older::check_losses(&self.path, changes, &start.lost_columns, options)?;
         }
+        let (mut meta, mut manifest) = (start.meta, start.manifest);
         manifest.next_root = manifest.next_root.max(resolved.next_root);
-        meta.roots = touched_roots(&resolved, now);
+        meta.roots = touched_roots(resolved, now);
         let options = &IndexOptions {
             rebuild: true,
             ..options.clone()
         };
-        let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
-        let mut batch = Batch::new(meta, manifest, now, &new_settings);
+        let mut recorder = RunRecorder::new(&survey, resolved, reporter)?;
+        let mut batch = Batch::new(meta, manifest, now, new_settings);
         let mut changes = survey.into_changes(sides, options, reporter)?;
         let is_new = before.is_none();
         let mut is_published = false;
@@ -168,23 +135,7 @@ impl Session {
             let bytes_before = batch.meta().text_bytes;
             let is_due = Cell::new(false);
             let mut transaction = writer.begin()?;
-            let inputs = || match changes.next_change()? {
-                None => Ok(None),
-                Some(Change::Preserve(document)) => {
-                    let Some(before) = &before else {
-                        return Err(Error::WriterFailed);
-                    };
-                    if before.base.is_older() {
-                        return Ok(Some(Input::Remove(document.path, document.id)));
-                    }
-                    let preserved = before.read(|snapshot, catalog| {
-                        preserved::document(snapshot, catalog, document.id)
-                    })?;
-                    Ok(Some(Input::Document(Box::new(preserved))))
-                }
-                Some(change) => Ok(input(change)),
-            };
-            let mut inputs = inputs;
+            let mut inputs = || next_input(&mut changes, before.as_ref());
             let until_due = || if is_due.get() { Ok(None) } else { inputs() };
             preparation(options).in_order(reporter, until_due, |input, outcome| {
                 recorder.done(&input, &outcome)?;
@@ -222,49 +173,163 @@ impl Session {
             new_settings.write(&mut transaction)?;
             reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
             reporter.wait_for(watched(|| transaction.commit()))?;
-            let committed = writer.written()?.read(Catalog::load)?;
-            reporter.wait_for(watched(|| writer.publish(&self.path, &self.identity())))?;
+            let catalog = self.publish(writer, options, reporter)?;
             is_published = true;
-            let mut catalog = writer.written()?.read(Catalog::load)?;
-            // Between the rename and the lock on the new name another writer may have changed the
-            // file. Its changes stay, and this run ends.
-            if catalog.manifest != committed.manifest {
-                return Err(Error::IndexLocked {
-                    holder: "another program, which has just changed it".to_owned(),
-                });
-            }
-            if options.large_merges {
-                // Not all at the end: what a merge leaves behind takes what comes next.
-                let base = writer.written()?;
-                let catalogs = CatalogCache::default();
-                merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
-                catalog = writer.written()?.read(Catalog::load)?;
-            }
             let Catalog { meta, manifest, .. } = catalog;
-            batch = Batch::new(meta, manifest, now_ms(), &new_settings);
+            batch = Batch::new(meta, manifest, now_ms(), new_settings);
         };
         let (meta, tally) = meta;
-        if options.large_merges {
-            // Where nobody reads the new file yet, a merge that is stopped stops the run.
-            let catalogs = CatalogCache::default();
-            let merged = merge_segments(writer, &base, &catalogs, Limit::none(), reporter);
-            if !is_published {
-                merged?;
-            }
-            let wanted = (self.list_limits, Columns::All);
-            lists::build(writer, &base, &catalogs, wanted, reporter)?;
-        }
-        let wanted = options.min_recall.or(recall_before);
+        let wanted = options.min_recall.or(start.recall_before);
         let missed_recall =
-            reporter.wait_for(watched(|| recall::record_recall(writer, &base, wanted)))?;
-        reporter.check()?;
+            self.complete(writer, &base, (options, wanted), is_published, reporter)?;
         let report = Report {
-            model_before,
-            lost_columns,
+            model_before: start.model_before,
+            lost_columns: start.lost_columns,
             missed_recall,
             ..recorder.report(tally, &meta)
         };
         Ok((report, true))
+    }
+
+    /// What the new file begins with.
+    fn start(
+        &self,
+        writer: &ContainerWriter,
+        before: Option<&Before<'_>>,
+        paths: &[PathBuf],
+        options: &IndexOptions,
+        reporter: &Reporter<'_>,
+    ) -> Result<Start> {
+        let mut meta = new_meta()?;
+        let mut manifest = self.next_manifest(writer)?;
+        let mut resolved = match before {
+            Some(Before { base, catalog }) => {
+                meta.created_ms = catalog.meta.created_ms;
+                meta.embedder.codec = catalog.meta.embedder.codec;
+                // Numbers go on, so that none ever means two things.
+                manifest.clone_from(&catalog.manifest);
+                manifest.segments.clear();
+                base.read(|snapshot| resolve_roots(snapshot, catalog, paths, options, reporter))?
+            }
+            None => resolve_first_roots(paths, options, reporter)?,
+        };
+        let model_before = before
+            .map(|before| before.catalog.meta.embedder.id.clone())
+            .filter(|id| *id != meta.embedder.id);
+        let lost_columns = before.map_or_else(Vec::new, |before| {
+            let columns = before.catalog.vector_columns.list.iter();
+            columns.map(|column| column.record.name.clone()).collect()
+        });
+        if let Some(codec) = options.vectors {
+            meta.embedder.codec = codec.number();
+        }
+        let effort = before.and_then(|before| before.catalog.effort.as_ref());
+        let recall_before = effort.and_then(|effort| effort.wanted);
+        let settings_before = match before {
+            Some(before) => before.base.read(Settings::read)?,
+            None => Settings::default(),
+        };
+        let options = with_settings(options, &settings_before);
+        select(&mut resolved, &options, &settings_before)?;
+        let stored = before.map_or(&[][..], |before| &before.catalog.meta.roots);
+        forget_secret_names(&mut resolved, stored, &options);
+        Ok(Start {
+            settings: settings_after(&settings_before, &options, &resolved),
+            meta,
+            manifest,
+            resolved,
+            options,
+            settings_before,
+            recall_before,
+            model_before,
+            lost_columns,
+        })
+    }
+
+    /// Lets readers see what is committed of the new file, and merges its segments. Returns what it holds then.
+    fn publish(
+        &self,
+        writer: &mut ContainerWriter,
+        options: &IndexOptions,
+        reporter: &Reporter<'_>,
+    ) -> Result<Catalog> {
+        let committed = writer.written()?.read(Catalog::load)?;
+        reporter.wait_for(watched(|| writer.publish(&self.path, &self.identity())))?;
+        let catalog = writer.written()?.read(Catalog::load)?;
+        // Between the rename and the lock on the new name another writer may have changed the
+        // file. Its changes stay, and this run ends.
+        if catalog.manifest != committed.manifest {
+            return Err(Error::IndexLocked {
+                holder: "another program, which has just changed it".to_owned(),
+            });
+        }
+        if !options.large_merges {
+            return Ok(catalog);
+        }
+        // Not all at the end: what a merge leaves behind takes what comes next.
+        let base = writer.written()?;
+        let catalogs = CatalogCache::default();
+        merge_segments(writer, &base, &catalogs, Limit::none(), reporter)?;
+        writer.written()?.read(Catalog::load)
+    }
+
+    /// Merges the segments of the new file and makes its inverted lists. Returns whether these miss the recall that
+    /// is `wanted`.
+    fn complete(
+        &self,
+        writer: &mut ContainerWriter,
+        base: &Container,
+        (options, wanted): (&IndexOptions, Option<f32>),
+        is_published: bool,
+        reporter: &Reporter<'_>,
+    ) -> Result<Option<MissedRecall>> {
+        if options.large_merges {
+            // Where nobody reads the new file yet, a merge that is stopped stops the run.
+            let catalogs = CatalogCache::default();
+            let merged = merge_segments(writer, base, &catalogs, Limit::none(), reporter);
+            if !is_published {
+                merged?;
+            }
+            let columns = (self.list_limits, Columns::All);
+            lists::build(writer, base, &catalogs, columns, reporter)?;
+        }
+        let missed = reporter.wait_for(watched(|| recall::record_recall(writer, base, wanted)))?;
+        reporter.check()?;
+        Ok(missed)
+    }
+}
+
+/// What a new file begins with, and what the file before it had.
+struct Start {
+    meta: Meta,
+    manifest: Manifest,
+    resolved: Resolved,
+    /// Those of this run, with what the file before it says.
+    options: IndexOptions,
+    settings: Settings,
+    settings_before: Settings,
+    /// The recall that the inverted lists of the file before it were asked for.
+    recall_before: Option<f32>,
+    /// The model of the file before it, where that is another one.
+    model_before: Option<String>,
+    /// Columns of vectors that the file before it had.
+    lost_columns: Vec<String>,
+}
+
+/// The next input of a run; a document that stays is read from the file before.
+fn next_input(changes: &mut Changes<'_>, before: Option<&Before<'_>>) -> Result<Option<Input>> {
+    match changes.next_change()? {
+        None => Ok(None),
+        Some(Change::Preserve(document)) => {
+            let before = before.ok_or(Error::WriterFailed)?;
+            if before.base.is_older() {
+                return Ok(Some(Input::Remove(document.path, document.id)));
+            }
+            let preserved = before
+                .read(|snapshot, catalog| preserved::document(snapshot, catalog, document.id))?;
+            Ok(Some(Input::Document(Box::new(preserved))))
+        }
+        Some(change) => Ok(input(change)),
     }
 }
 

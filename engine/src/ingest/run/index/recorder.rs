@@ -2,8 +2,9 @@
 
 use kb_types::error::Result;
 
-use crate::ingest::changes::comparison::{Candidate, Tally};
+use crate::ingest::changes::comparison::Candidate;
 use crate::ingest::changes::survey::Survey;
+use crate::ingest::changes::tally::Tally;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
 use crate::ingest::report::{Report, Skipped, Unparsed};
 use crate::ingest::roots::table::Resolved;

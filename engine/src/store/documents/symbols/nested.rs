@@ -142,6 +142,98 @@ fn name_end(name_start: u32, name_bytes: usize) -> u32 {
     name_start.wrapping_add(bytes)
 }
 
+/// The numbers of the symbols of a body, each kind of them in a row.
+struct Columns<'b> {
+    label: &'b [u8],
+    /// How many symbols are closed before each.
+    closed: &'b [u8],
+    gaps: &'b [u8],
+    comments: &'b [u8],
+    comment_lengths: &'b [u8],
+    heads: &'b [u8],
+    name_starts: &'b [u8],
+    head_lengths: &'b [u8],
+    tails: &'b [u8],
+    lines: &'b [u8],
+    tail_lines: &'b [u8],
+}
+
+impl<'b> Columns<'b> {
+    /// Those of `count` symbols, in the order in which they are stored.
+    fn take(rest: &mut &'b [u8], count: usize) -> Result<Columns<'b>> {
+        let label = take_column(rest, count)?;
+        let closed = take_column(rest, count)?;
+        let gaps = take_column(rest, count)?;
+        let comments = take_column(rest, count)?;
+        Ok(Columns {
+            label,
+            closed,
+            gaps,
+            comments,
+            comment_lengths: take_column(rest, count_others_than_0(comments)?)?,
+            heads: take_column(rest, count)?,
+            name_starts: take_column(rest, count)?,
+            head_lengths: take_column(rest, count)?,
+            tails: take_column(rest, count)?,
+            lines: take_column(rest, count)?,
+            tail_lines: take_column(rest, count)?,
+        })
+    }
+
+    /// Where the next symbol stands. Its span and its lines end with what is left behind the symbols that it holds,
+    /// until it is closed.
+    fn next_spans(&mut self, reference: &Reference, name_len: usize) -> Result<SymbolSpans> {
+        let begin = plus(reference.byte, take_number(&mut self.gaps)?);
+        let comment = take_varint(&mut self.comments)?;
+        let comment_length = match comment {
+            0 => 0,
+            _ => take_number(&mut self.comment_lengths)?,
+        };
+        let distance = comment.saturating_sub(1) / 2;
+        let distance = u32::try_from(distance).map_err(|_| damaged("has a number out of range"))?;
+        let is_before = comment % 2 == 1;
+        let start = if is_before {
+            plus(begin, comment_length).wrapping_add(distance)
+        } else {
+            begin
+        };
+        let head_start = plus(start, take_number(&mut self.heads)?);
+        let name_start = plus(head_start, take_number(&mut self.name_starts)?);
+        let head_end = plus(
+            name_end(name_start, name_len),
+            take_number(&mut self.head_lengths)?,
+        );
+        let doc_start = if is_before {
+            begin
+        } else {
+            plus(head_end, distance)
+        };
+        let first = plus(reference.line, take_number(&mut self.lines)?);
+        let parent = reference.open.last();
+        let parent = parent.and_then(|(parent, ..)| u32::try_from(*parent).ok());
+        Ok(SymbolSpans {
+            head: Span {
+                start: head_start,
+                end: head_end,
+            },
+            parent,
+            doc: (comment != 0).then_some(Span {
+                start: doc_start,
+                end: plus(doc_start, comment_length),
+            }),
+            span: Span {
+                start,
+                end: take_number(&mut self.tails)?,
+            },
+            lines: Lines {
+                first,
+                last: take_number(&mut self.tail_lines)?,
+            },
+            name_start,
+        })
+    }
+}
+
 /// The symbols of a body. Whether they suit each other is not looked at.
 ///
 /// # Errors
@@ -153,17 +245,7 @@ pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
         return Err(damaged("is cut off"));
     }
     let labels = take_labels(&mut rest, count)?;
-    let mut label = take_column(&mut rest, count)?;
-    let mut closed = take_column(&mut rest, count)?;
-    let mut gaps = take_column(&mut rest, count)?;
-    let mut comments = take_column(&mut rest, count)?;
-    let mut comment_lengths = take_column(&mut rest, count_others_than_0(comments)?)?;
-    let mut heads = take_column(&mut rest, count)?;
-    let mut name_starts = take_column(&mut rest, count)?;
-    let mut head_lengths = take_column(&mut rest, count)?;
-    let mut tails = take_column(&mut rest, count)?;
-    let mut lines = take_column(&mut rest, count)?;
-    let mut tail_lines = take_column(&mut rest, count)?;
+    let mut columns = Columns::take(&mut rest, count)?;
     let mut separators = memchr::memchr_iter(SEPARATOR, rest);
     let mut is_last_name = false;
     let mut name_at = 0;
@@ -182,7 +264,7 @@ pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
         })
     };
     for position in 0..count {
-        for _ in 0..take_number(&mut closed)? {
+        for _ in 0..take_number(&mut columns.closed)? {
             let done = close(&mut reference, &mut symbols);
             done.ok_or_else(|| damaged("closes more symbols than are open"))?;
         }
@@ -195,57 +277,9 @@ pub(super) fn decode(body: &[u8]) -> Result<StoredSymbols> {
             }
         };
         name_at = name.end + 1;
-        let begin = plus(reference.byte, take_number(&mut gaps)?);
-        let comment = take_varint(&mut comments)?;
-        let comment_length = match comment {
-            0 => 0,
-            _ => take_number(&mut comment_lengths)?,
-        };
-        let distance = comment.saturating_sub(1) / 2;
-        let distance = u32::try_from(distance).map_err(|_| damaged("has a number out of range"))?;
-        let is_before = comment % 2 == 1;
-        let start = if is_before {
-            plus(begin, comment_length).wrapping_add(distance)
-        } else {
-            begin
-        };
-        let head_start = plus(start, take_number(&mut heads)?);
-        let name_start = plus(head_start, take_number(&mut name_starts)?);
-        let head_end = plus(
-            name_end(name_start, name.len()),
-            take_number(&mut head_lengths)?,
-        );
-        let doc_start = if is_before {
-            begin
-        } else {
-            plus(head_end, distance)
-        };
-        let first = plus(reference.line, take_number(&mut lines)?);
-        let parent = reference.open.last();
-        let parent = parent.and_then(|(parent, ..)| u32::try_from(*parent).ok());
-        let spans = SymbolSpans {
-            head: Span {
-                start: head_start,
-                end: head_end,
-            },
-            parent,
-            doc: (comment != 0).then_some(Span {
-                start: doc_start,
-                end: plus(doc_start, comment_length),
-            }),
-            // Both ends follow when it is closed.
-            span: Span {
-                start,
-                end: take_number(&mut tails)?,
-            },
-            lines: Lines {
-                first,
-                last: take_number(&mut tail_lines)?,
-            },
-            name_start,
-        };
-        reference.open(position, head_end, first);
-        symbols.push(take_number(&mut label)?, name, spans)?;
+        let spans = columns.next_spans(&reference, name.len())?;
+        reference.open(position, spans.head.end, spans.lines.first);
+        symbols.push(take_number(&mut columns.label)?, name, spans)?;
     }
     if separators.next().is_some() || (!is_last_name && !rest.is_empty()) {
         return Err(damaged("goes on behind its names"));
