@@ -1,7 +1,7 @@
 //! There are no import cycles of files or folders; folders and files stay small.
 
-use xtask::sources::measures::measure;
-use xtask::sources::module_graph::ModuleGraph;
+use xtask::sources::measures::{long_functions, measure};
+use xtask::sources::module_graph::{ModuleGraph, without_test_files};
 
 use super::read;
 
@@ -29,6 +29,26 @@ const MOST_FILES: usize = 15;
 
 /// Lines of a file.
 const MOST_LINES: usize = 600;
+
+/// Sources of programs and libraries: of [`FOLDERS`] those whose functions have a limit.
+const SOURCES: [&str; 13] = [
+    "engine/src",
+    "engine/extract/src",
+    "engine/types/src",
+    "json/src",
+    "mcp/src",
+    "cli/src",
+    "ffi/src",
+    "python/src",
+    "xtask/src",
+    "tools/bench/src",
+    "tools/eval/src",
+    "tools/header/src",
+    "tools/bench/baselines",
+];
+
+/// Lines of a function that is no test.
+const MOST_FUNCTION_LINES: usize = 100;
 
 #[test]
 fn no_files_and_no_folders_import_each_other() {
@@ -71,6 +91,18 @@ fn folders_and_files_are_small() {
             if lines > MOST_LINES {
                 found.push(format!("{} has {lines} lines", file.path));
             }
+        }
+    }
+    assert!(found.is_empty(), "\n{}", found.join("\n"));
+}
+
+#[test]
+fn functions_are_short() {
+    let mut found = Vec::new();
+    for folder in SOURCES {
+        let files = without_test_files(folder, read(folder));
+        for function in long_functions(&files, MOST_FUNCTION_LINES) {
+            found.push(format!("{} has {} lines", function.name, function.lines));
         }
     }
     assert!(found.is_empty(), "\n{}", found.join("\n"));

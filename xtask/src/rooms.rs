@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use xtask::repository;
-use xtask::sources::measures::{Measures, measure};
-use xtask::sources::module_graph::{Cycle, ModuleGraph};
+use xtask::sources::measures::{Measures, long_functions, measure};
+use xtask::sources::module_graph::{Cycle, ModuleGraph, without_test_files};
 use xtask::sources::{self, SourceFile};
 
 /// Folders of sources; those of the crates that have rooms come first.
@@ -28,11 +28,17 @@ const FOLDERS: [&str; 12] = [
 /// How many of [`FOLDERS`] are searched for cycles.
 const WITH_ROOMS: usize = 6;
 
+/// How many of [`FOLDERS`] have functions that are no tests.
+const WITH_FUNCTIONS: usize = 9;
+
 /// Files directly in a folder, and lines of a file, beyond which it is listed.
 const MOST_FILES: usize = 15;
 const MOST_LINES: usize = 600;
 
-/// Runs the verb; `false` when there is a cycle, a full folder or a long file.
+/// Lines of a function that is no test, beyond which it is listed.
+const MOST_FUNCTION_LINES: usize = 100;
+
+/// Runs the verb; `false` when there is a cycle, a full folder, a long file or a long function.
 pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let root = match arguments {
         [] => repository::root(),
@@ -69,6 +75,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
                 remarks.push(format!("long file: {} has {lines} lines", file.path));
             }
         }
+        if number < WITH_FUNCTIONS {
+            let files = without_test_files(folder, read(&root, folder)?);
+            for function in long_functions(&files, MOST_FUNCTION_LINES) {
+                let (name, lines) = (function.name, function.lines);
+                remarks.push(format!("long function: {name} has {lines} lines"));
+            }
+        }
         all.extend(files);
     }
     print_row("all", &measure(&all));
@@ -88,7 +101,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     for cycle in &folder_cycles {
         print_cycle("folders", cycle);
     }
-    let is_bad = |remark: &String| remark.starts_with("full") || remark.starts_with("long file");
+    let is_bad = |remark: &String| !remark.starts_with("longest");
     Ok(cycles.is_empty() && folder_cycles.is_empty() && !remarks.iter().any(is_bad))
 }
 

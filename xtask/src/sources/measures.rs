@@ -70,6 +70,22 @@ pub fn measure(files: &[SourceFile]) -> Measures {
     measures
 }
 
+/// Functions of more than `most` lines outside test modules.
+pub fn long_functions(files: &[SourceFile], most: usize) -> Vec<Longest> {
+    let mut found = Vec::new();
+    for file in files {
+        let code = without_tests(&without_comments_and_text(&file.text));
+        let long = functions(&code)
+            .into_iter()
+            .filter(|(_, lines)| *lines > most);
+        found.extend(long.map(|(name, lines)| Longest {
+            lines,
+            name: format!("{}: {name}", file.path),
+        }));
+    }
+    found
+}
+
 fn public_items(code: &str) -> usize {
     let starts = code.lines().map(str::trim_start);
     starts.filter(|line| line.starts_with("pub ")).count()
@@ -133,5 +149,7 @@ mod tests {
         assert_eq!(measures.longest_function.lines, 4);
         assert_eq!(measures.public_items, 3);
         assert_eq!(measures.folders["a"], 2);
+        assert_eq!(long_functions(&files, 3), [measures.longest_function]);
+        assert_eq!(long_functions(&files, 4), []);
     }
 }
