@@ -10,7 +10,7 @@ const BLOCK_ROWS: u32 = 64;
 
 /// Rows of a stretch, for which is known whether any is set.
 // 512 bits are one cache line.
-pub const STRETCH_ROWS: u32 = 512;
+pub(crate) const STRETCH_ROWS: u32 = 512;
 
 /// Blocks of one container of a roaring bitmap: 2^16 rows.
 const CONTAINER_BLOCKS: usize = (1 << 16) / BLOCK_ROWS as usize;
@@ -30,7 +30,7 @@ const OFFSETS_FROM: usize = 4;
 
 /// One bit for each row of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BitSet {
+pub(crate) struct BitSet {
     /// Row 64 i + b is bit b of block i.
     blocks: Vec<u64>,
 }
@@ -46,7 +46,7 @@ impl BitSet {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the library does not write that format.
-    pub fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
+    pub(crate) fn from_roaring(bitmap: &RoaringBitmap, rows: u32) -> Result<BitSet> {
         let mut bits = BitSet::none(rows);
         if !bitmap.is_empty() {
             let mut written = Vec::with_capacity(bitmap.serialized_size());
@@ -61,14 +61,14 @@ impl BitSet {
     }
 
     /// None of the rows below `rows`.
-    pub fn none(rows: u32) -> BitSet {
+    pub(crate) fn none(rows: u32) -> BitSet {
         BitSet {
             blocks: vec![0; (rows as usize).div_ceil(BLOCK_ROWS as usize)],
         }
     }
 
     /// All rows below `rows`.
-    pub fn all(rows: u32) -> BitSet {
+    pub(crate) fn all(rows: u32) -> BitSet {
         let blocks = (rows as usize).div_ceil(BLOCK_ROWS as usize);
         let mut bits = BitSet {
             blocks: vec![u64::MAX; blocks],
@@ -137,7 +137,7 @@ impl BitSet {
     }
 
     /// Adds neighbouring rows, none beyond the last one that may be set.
-    pub fn insert_range(&mut self, rows: Range<u32>) {
+    pub(crate) fn insert_range(&mut self, rows: Range<u32>) {
         if let (Ok(first), Some(last)) = (usize::try_from(rows.start), rows.end.checked_sub(1))
             && rows.start <= last
         {
@@ -146,13 +146,13 @@ impl BitSet {
     }
 
     /// The rows as a bitmap.
-    pub fn to_roaring(&self) -> RoaringBitmap {
+    pub(crate) fn to_roaring(&self) -> RoaringBitmap {
         let bytes: Vec<u8> = self.blocks.iter().flat_map(|it| it.to_le_bytes()).collect();
         RoaringBitmap::from_lsb0_bytes(0, &bytes)
     }
 
     /// How many stretches up to each have a row that is set.
-    pub fn count_stretches(&self) -> Vec<u32> {
+    pub(crate) fn count_stretches(&self) -> Vec<u32> {
         let stretches = self.blocks.chunks((STRETCH_ROWS / BLOCK_ROWS) as usize);
         let mut count = 0;
         let counts = stretches.map(|blocks| {
@@ -163,7 +163,7 @@ impl BitSet {
     }
 
     /// Removes the rows of another set.
-    pub fn remove(&mut self, others: &BitSet) {
+    pub(crate) fn remove(&mut self, others: &BitSet) {
         for (block, other) in self.blocks.iter_mut().zip(&others.blocks) {
             *block &= !other;
         }
@@ -171,19 +171,19 @@ impl BitSet {
 
     /// The bits of 64 rows, the first row lowest; 0 beyond the last row.
     #[inline]
-    pub fn block(&self, number: u32) -> u64 {
+    pub(crate) fn block(&self, number: u32) -> u64 {
         self.blocks.get(number as usize).copied().unwrap_or(0)
     }
 
     /// The number of rows in the set.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         let blocks = self.blocks.iter();
         blocks.map(|block| u64::from(block.count_ones())).sum()
     }
 
     /// Whether the row is in the set.
     #[inline]
-    pub fn contains(&self, row: u32) -> bool {
+    pub(crate) fn contains(&self, row: u32) -> bool {
         let block = self.blocks.get((row / BLOCK_ROWS) as usize);
         block.is_some_and(|block| block >> (row % BLOCK_ROWS) & 1 == 1)
     }
@@ -197,13 +197,13 @@ impl BitSet {
 
     /// The number of rows from `start`, a multiple of 64, to `end`, a multiple of 64 or the number
     /// of rows of the segment.
-    pub fn count(&self, start: u32, end: u32) -> u32 {
+    pub(crate) fn count(&self, start: u32, end: u32) -> u32 {
         let blocks = self.within(start, end).iter();
         blocks.map(|block| block.count_ones()).sum()
     }
 
     /// Appends those rows.
-    pub fn rows_within(&self, start: u32, end: u32, rows: &mut Vec<u32>) {
+    pub(crate) fn rows_within(&self, start: u32, end: u32, rows: &mut Vec<u32>) {
         for (block, first) in self
             .within(start, end)
             .iter()

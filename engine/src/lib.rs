@@ -45,9 +45,11 @@
 //! `store`, `index` and `embed` stand on it and do not know each other; `catalog` holds the records of
 //! one commit; `search` joins them for reading and `ingest` for writing; `kb` has the two handles.
 #![deny(missing_docs)]
+// With `testing` all that tests reach is public: what is `pub` beyond that should not be.
+#![cfg_attr(feature = "testing", deny(unreachable_pub))]
+#![cfg_attr(not(feature = "testing"), allow(unreachable_pub))]
 #![cfg_attr(not(feature = "testing"), warn(unnameable_types))]
 #![cfg_attr(feature = "testing", allow(rustdoc::private_intra_doc_links))]
-#![allow(unreachable_pub)]
 // The writing halves of `store` and `index` stay in a build that only reads; the linker drops them.
 #![cfg_attr(not(feature = "ingest"), allow(dead_code, unused_imports))]
 

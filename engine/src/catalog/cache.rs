@@ -10,7 +10,7 @@ use crate::container::{SlotIdentity, Snapshot};
 /// The catalog of the commit that was read last. A writer asks for it at every look-up, and pays for
 /// what a commit changed only.
 #[derive(Debug, Default)]
-pub struct CatalogCache {
+pub(crate) struct CatalogCache {
     cached: Mutex<Option<(SlotIdentity, Arc<Catalog>)>>,
 }
 
@@ -20,7 +20,7 @@ impl CatalogCache {
     ///
     /// # Errors
     /// As [`Catalog::load`].
-    pub fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
+    pub(crate) fn get(&self, snapshot: &Snapshot<'_>) -> Result<Arc<Catalog>> {
         let identity = snapshot.identity();
         // A panic elsewhere leaves a whole catalog or none here: it is replaced by one assignment.
         let mut cached = self.cached.lock().unwrap_or_else(PoisonError::into_inner);

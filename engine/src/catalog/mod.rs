@@ -4,14 +4,14 @@
 
 mod bound_columns;
 mod cache;
-pub mod columns;
+pub(crate) mod columns;
 mod commit;
 mod directory;
 mod more_vectors;
 mod segment;
 
-pub use cache::CatalogCache;
+pub(crate) use cache::CatalogCache;
 pub use commit::Catalog;
-pub use directory::DirectoryEntry;
-pub use more_vectors::BoundVectors;
-pub use segment::{BoundSegment, Segment};
+pub(crate) use directory::DirectoryEntry;
+pub(crate) use more_vectors::BoundVectors;
+pub(crate) use segment::{BoundSegment, Segment};

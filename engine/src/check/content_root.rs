@@ -71,7 +71,7 @@ struct Canonical {
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub fn content_root(
+pub(crate) fn content_root(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     visit: &mut dyn FnMut(&DocumentRecord) -> Result<()>,

@@ -4,7 +4,7 @@
 //! a file says twice: tables with tables, rows with records, text with its hash, facets with tags,
 //! terms with lengths. Whether a document is what its source was is not known here.
 
-pub mod content_root;
+pub(crate) mod content_root;
 
 mod deep;
 mod problems;
@@ -12,4 +12,4 @@ mod report;
 mod verify;
 
 pub use report::{VerifyOptions, VerifyReport};
-pub use verify::verify;
+pub(crate) use verify::verify;

@@ -26,7 +26,7 @@ use crate::store::meta::{Meta, SealRecord};
 /// [`Error::SnapshotExpired`] when commits overtook every attempt; [`Error::Io`], and what opening
 /// says of another file that was renamed over the path. What is wrong with the file itself is in the
 /// report.
-pub fn verify(
+pub(crate) fn verify(
     container: &Container,
     options: &VerifyOptions,
     hook: &mut Hook<'_>,

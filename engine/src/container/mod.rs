@@ -16,25 +16,27 @@ pub(crate) mod testing;
 #[cfg(feature = "ingest")]
 mod write;
 
-pub use layout::extent::segment_table_name;
+pub(crate) use layout::extent::segment_table_name;
 #[cfg(feature = "testing")]
 pub use layout::signature::{
     FEATURE_KEYWORD_STATISTICS, FEATURE_PAGE_EXTENTS, FEATURE_TEXT_BLOCKS,
 };
 pub use layout::signature::{FORMAT_VERSION, OLDEST_READABLE};
-pub use layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES, Table};
+pub(crate) use layout::table::Table;
+pub use layout::table::{Key, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 pub use layout::writer_record::WriterInfo;
-pub use layout::{codec, column};
+pub(crate) use layout::{codec, column};
 pub use read::container::Container;
 pub use read::mapped_bytes::MappedBytes;
-pub use read::segment_extents::{BoundColumn, SegmentExtents};
-pub use read::snapshot::{SlotIdentity, Snapshot};
+pub(crate) use read::segment_extents::{BoundColumn, SegmentExtents};
+pub(crate) use read::snapshot::SlotIdentity;
+pub use read::snapshot::Snapshot;
 #[cfg(feature = "ingest")]
 pub(crate) use write::disk::watched;
 #[cfg(feature = "ingest")]
 pub use write::identity::WriterIdentity;
 #[cfg(all(unix, feature = "ingest", any(test, feature = "testing")))]
-pub use write::observer as faults;
+pub(crate) use write::observer as faults;
 #[cfg(feature = "ingest")]
 pub(crate) use write::spool::Spool;
 #[cfg(feature = "ingest")]

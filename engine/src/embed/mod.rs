@@ -17,8 +17,9 @@ mod texts;
 mod wordpiece;
 
 pub use self::embedder::{BUILT_IN_MODEL, Embedder};
-pub use self::models::{by_id, word_weight};
-pub use self::probe::{Probe, probes, verify_probes};
+pub use self::models::by_id;
+pub(crate) use self::models::word_weight;
+pub(crate) use self::probe::{Probe, probes, verify_probes};
 #[cfg(feature = "model")]
 pub use self::static_model::built_in;
 #[cfg(feature = "model")]

@@ -16,7 +16,7 @@ pub fn by_id(_id: &str) -> Option<&'static dyn Embedder> {
 
 /// How much a word of a query says, 0.05 to 1, by the built-in model; 1 in a build without models.
 #[cfg(feature = "model")]
-pub fn word_weight(word: &str) -> f32 {
+pub(crate) fn word_weight(word: &str) -> f32 {
     super::built_in().word_weight(word)
 }
 

@@ -6,7 +6,7 @@ use super::embedder::Embedder;
 
 /// A text and its document vector. A file stores some, to recognise its model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// The text.
     pub text: String,
     /// Its document vector, unit length.
@@ -15,7 +15,7 @@ pub struct Probe {
 
 /// The texts of the probes of a new file: prose, an identifier, code, and letters outside ASCII.
 /// Files store their probes, so this list may change.
-pub const PROBE_TEXTS: [&str; 4] = [
+pub(super) const PROBE_TEXTS: [&str; 4] = [
     "How do I reset a forgotten password?",
     "parseHttpResponse_v2",
     "for (int i = 0; i < count; i++) { total += values[i]; }",
@@ -24,13 +24,13 @@ pub const PROBE_TEXTS: [&str; 4] = [
 
 /// The least cosine between the vector of a probe and that of the model: less is another model.
 // Two builds of one model differ by rounding only, far below 0.001; other models are far above it.
-pub const PROBE_COSINE: f64 = 0.999;
+pub(super) const PROBE_COSINE: f64 = 0.999;
 
 /// The probes to store in a file whose vectors come from this model.
 ///
 /// # Errors
 /// Errors of the model.
-pub fn probes(embedder: &dyn Embedder) -> Result<Vec<Probe>> {
+pub(crate) fn probes(embedder: &dyn Embedder) -> Result<Vec<Probe>> {
     let mut probes = Vec::with_capacity(PROBE_TEXTS.len());
     for text in PROBE_TEXTS {
         let mut vector = vec![0.0; embedder.dim()];
@@ -49,7 +49,7 @@ pub fn probes(embedder: &dyn Embedder) -> Result<Vec<Probe>> {
 ///
 /// # Errors
 /// Errors of the model; they tell nothing about the probes.
-pub fn verify_probes(embedder: &dyn Embedder, probes: &[Probe]) -> Result<bool> {
+pub(crate) fn verify_probes(embedder: &dyn Embedder, probes: &[Probe]) -> Result<bool> {
     let mut vector = vec![0.0; embedder.dim()];
     for probe in probes {
         if probe.vector.len() != vector.len() {

@@ -1,5 +1,5 @@
 //! The indexes of a segment: keywords, vectors and trigrams.
 
-pub mod keyword;
-pub mod trigram;
-pub mod vector;
+pub(crate) mod keyword;
+pub(crate) mod trigram;
+pub(crate) mod vector;

@@ -24,6 +24,6 @@ pub(super) fn made_and_changed_ms(metadata: &std::fs::Metadata) -> Option<(i64, 
 }
 
 /// The time now, in milliseconds since 1970.
-pub fn now_ms() -> i64 {
+pub(crate) fn now_ms() -> i64 {
     unix_ms(SystemTime::now())
 }

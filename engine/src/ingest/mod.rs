@@ -5,17 +5,17 @@
 //! ```
 //! Each step is a function with a plain struct on both sides. It ranks nothing and prints nothing.
 
-pub mod changes;
-pub mod chunk;
-pub mod clock;
+pub(crate) mod changes;
+pub(crate) mod chunk;
+pub(crate) mod clock;
 mod gitignore;
-pub mod options;
-pub mod ordered;
-pub mod prepare;
-pub mod report;
-pub mod root;
-pub mod roots;
-pub mod run;
-pub mod segment;
+pub(crate) mod options;
+pub(crate) mod ordered;
+pub(crate) mod prepare;
+pub(crate) mod report;
+pub(crate) mod root;
+pub(crate) mod roots;
+pub(crate) mod run;
+pub(crate) mod segment;
 mod source;
-pub mod walk;
+pub(crate) mod walk;

@@ -23,7 +23,7 @@ const AHEAD_BYTES: u64 = 32 << 20;
 
 /// A job, or one that needs no work.
 #[derive(Debug)]
-pub enum Job<J, O> {
+pub(crate) enum Job<J, O> {
     /// Work on any thread, which is expected to hold so many bytes.
     Work(J, u64),
     /// Its result is known.
@@ -31,7 +31,7 @@ pub enum Job<J, O> {
 }
 
 /// What is done with a job, on any thread.
-pub trait Work<J, O>: Sync {
+pub(crate) trait Work<J, O>: Sync {
     /// What a thread keeps between jobs.
     type State;
 

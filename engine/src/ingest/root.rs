@@ -9,7 +9,7 @@ use crate::store::meta::selection::RootSelection;
 
 /// A root that is looked at in this run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Root {
+pub(crate) struct Root {
     /// Its number in the file.
     pub id: u32,
     /// The folder, absolute and without symbolic links.
@@ -30,7 +30,7 @@ pub struct Root {
 
 /// Which files of a root are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// All that the rules let through.
     Whole,
     /// Of all that the rules let through, what lies at or below these paths, relative to the folder.
@@ -44,7 +44,7 @@ pub enum Scope {
 impl Root {
     /// The document path of a path below the folder: prefix and relative path with `/`, NFC, bytes
     /// that are not UTF-8 escaped.
-    pub fn document_path(&self, relative: &Path) -> String {
+    pub(crate) fn document_path(&self, relative: &Path) -> String {
         let names = relative.iter().map(document_name);
         let prefix = Some(Cow::from(&self.prefix)).filter(|prefix| !prefix.is_empty());
         let parts: Vec<Cow<'_, str>> = prefix.into_iter().chain(names).collect();

@@ -28,6 +28,6 @@ pub const TOKEN_BYTES: u64 = 4;
 pub const ANSWER_LIMIT_BYTES: u64 = 16 << 20;
 
 /// Tokens that `bytes` bytes of UTF-8 count as.
-pub fn tokens(bytes: u64) -> u64 {
+pub(crate) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(TOKEN_BYTES)
 }

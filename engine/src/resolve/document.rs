@@ -43,7 +43,7 @@ pub enum NameMatch {
 
 /// A document, and the lines of it that its name selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Located {
+pub(crate) struct Located {
     /// The document.
     pub id: DocumentId,
     /// The lines, as they stand in the name; `None`: the name is that of the document alone.
@@ -74,7 +74,7 @@ impl Located {
 /// # Errors
 /// [`Error::DocumentNotFound`] with the nearest paths, [`Error::AmbiguousDocument`] with the
 /// candidates.
-pub fn document(
+pub(crate) fn document(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     file: Option<&Path>,
@@ -100,7 +100,7 @@ pub fn document(
 ///
 /// # Errors
 /// As [`document`].
-pub fn locate(
+pub(crate) fn locate(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     file: Option<&Path>,

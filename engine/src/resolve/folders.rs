@@ -16,7 +16,7 @@ use crate::resolve::nearest::Nearest;
 ///
 /// # Errors
 /// [`Error::FolderNotFound`] with the nearest ones; [`Error::Damaged`].
-pub fn folder(snapshot: &Snapshot<'_>, catalog: &Catalog, name: &str) -> Result<String> {
+pub(crate) fn folder(snapshot: &Snapshot<'_>, catalog: &Catalog, name: &str) -> Result<String> {
     let plain: String = name
         .trim_start_matches("./")
         .trim_matches('/')

@@ -13,8 +13,9 @@ mod nearest;
 
 pub(crate) use abbreviate::abbreviate;
 pub(crate) use disk_globs::{disk_glob, globs, is_disk_path};
-pub use document::{NameMatch, document, locate};
+pub use document::NameMatch;
+pub(crate) use document::{document, locate};
 pub(crate) use document::{of_address, split_selection};
-pub use folders::folder;
+pub(crate) use folders::folder;
 pub(crate) use glob::{GlobMatcher, Globs, PathOperand};
-pub use nearest::Nearest;
+pub(crate) use nearest::Nearest;

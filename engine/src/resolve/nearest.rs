@@ -15,7 +15,7 @@ const CONTAINED_CHARS: usize = 3;
 
 /// Collects the names that are most similar to one; none when that has more than a kilobyte.
 #[derive(Debug)]
-pub struct Nearest {
+pub(crate) struct Nearest {
     /// The mistyped name in lower case, and its last component.
     wanted: (String, String),
     /// Distances of the last component and of the whole, and name; nearest first, at most [`MAX_SUGGESTIONS`].
@@ -24,7 +24,7 @@ pub struct Nearest {
 
 impl Nearest {
     /// Seeks names similar to `wanted`.
-    pub fn new(wanted: &str) -> Nearest {
+    pub(crate) fn new(wanted: &str) -> Nearest {
         let wanted = if wanted.len() > COMPARED_LIMIT_BYTES {
             String::new()
         } else {
@@ -40,7 +40,7 @@ impl Nearest {
     /// Compares a name, and keeps it if it is among the most similar: by the last component without its
     /// extension, which many have in common, then by all of it. One that contains the other is similar; else a
     /// third of the characters may differ, rounded up, and none of a name of one or two.
-    pub fn offer(&mut self, name: &str) {
+    pub(crate) fn offer(&mut self, name: &str) {
         // A folder comes once for every run of documents in it.
         if self.wanted.0.is_empty()
             || name.is_empty()
@@ -80,7 +80,7 @@ impl Nearest {
     }
 
     /// The most similar names, best first; none that is much farther than the first.
-    pub fn finish(self) -> Vec<String> {
+    pub(crate) fn finish(self) -> Vec<String> {
         let nearest = self.best.first().map_or(0, |((distance, _), _)| *distance);
         let near = self.best.into_iter();
         near.take_while(|((distance, _), _)| *distance <= nearest + FARTHER)

@@ -14,7 +14,7 @@
 //! stored text meet for reading. It does not write, does not know where files lie, and formats nothing
 //! for a front.
 
-pub mod calibration;
+pub(crate) mod calibration;
 mod defined;
 mod explanation;
 mod filter;
@@ -29,7 +29,7 @@ mod query;
 mod read_cache;
 #[cfg(feature = "regex")]
 mod regex;
-pub mod relevance;
+pub(crate) mod relevance;
 mod render;
 mod request;
 mod rerank;

@@ -164,7 +164,7 @@ impl HitSymbol {
 
 /// What the numbers and the names of the fields of a hit count in a token budget, in bytes.
 // An estimate of the JSON around the texts of a hit. A token budget is approximate anyway.
-pub const HIT_OVERHEAD_BYTES: u64 = 160;
+pub(super) const HIT_OVERHEAD_BYTES: u64 = 160;
 
 impl Hit {
     /// A hit with a document and a text, and nothing else: no score, no context, no highlights. For

@@ -88,7 +88,7 @@ impl TextSample {
 ///
 /// # Errors
 /// [`Error::Storage`] when zstd cannot be set up.
-pub fn frame_bytes(text: &str) -> Result<usize> {
+pub(crate) fn frame_bytes(text: &str) -> Result<usize> {
     let frame = zstd::bulk::compress(text.as_bytes(), Compression::Fast.level());
     frame.map(|frame| frame.len()).map_err(zstd_error)
 }

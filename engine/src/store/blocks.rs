@@ -19,7 +19,7 @@ pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
 /// Upper bound of the text bytes of a block before its last chunk.
 // A reader decodes a whole block for one chunk. The writer closes blocks at 6 to 16 KB; this leaves
 // room for other writers and bounds the work together with the longest chunk of the file.
-pub const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
+pub(crate) const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
 
 /// Most chunks of a block.
 // A walk over the rows of a block adds up their lengths. Empty chunks of a hostile file could

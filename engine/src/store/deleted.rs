@@ -80,7 +80,7 @@ impl Deleted {
 
 /// Forgets what was deleted of a segment that is no more.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     transaction
         .remove(tables::DELETED, Key::U64(u64::from(segment.0)))
         .map(|_| ())

@@ -21,11 +21,11 @@ const TABLES_MAGIC: [u8; 4] = [0x37, 0xA4, 0x30, 0xEC];
 /// Most bytes of a dictionary that is read.
 // The largest item of a column is 1 MiB, and writers make 256 KB at most. A decoder copies the
 // dictionary, so a hostile file cannot make it copy more.
-pub const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
+pub(crate) const DICTIONARY_LIMIT_BYTES: usize = 1 << 20;
 
 /// Bytes of a sample.
 // With 4 MB the text is 0.5 % smaller, with 1 MB 0.5 % larger. Training takes 40 ns for each byte.
-pub const SAMPLE_BYTES: usize = 2 << 20;
+pub(crate) const SAMPLE_BYTES: usize = 2 << 20;
 
 /// Bytes of a piece, which is chosen as a whole.
 // The unit of the choice: larger pieces bring along text that does not repeat, smaller ones cut
@@ -45,7 +45,7 @@ const RUN_BITS: u32 = 20;
 /// much of it repeats.
 ///
 /// Cost: 40 ns a byte of the sample, and 6 MB of memory.
-pub fn train(sample: &[u8], limit_bytes: usize) -> Vec<u8> {
+pub(crate) fn train(sample: &[u8], limit_bytes: usize) -> Vec<u8> {
     let mut runs = RunCounts::count(sample);
     let mut dictionary = Vec::with_capacity(limit_bytes);
     // One piece of each part of the sample, so that no place of it fills the dictionary alone.
@@ -170,7 +170,7 @@ impl RunCounts {
 ///
 /// # Errors
 /// [`Error::Damaged`] when it is too long, not in one extent, or has entropy tables.
-pub fn read(column: ColumnView<'_>) -> Result<&[u8]> {
+pub(crate) fn read(column: ColumnView<'_>) -> Result<&[u8]> {
     match column.len_bytes() {
         0 => Ok(&[]),
         len if len > DICTIONARY_LIMIT_BYTES as u64 => {
@@ -188,7 +188,7 @@ pub fn read(column: ColumnView<'_>) -> Result<&[u8]> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when it is too long, or has entropy tables.
-pub fn check(dictionary: &[u8]) -> Result<()> {
+pub(crate) fn check(dictionary: &[u8]) -> Result<()> {
     if dictionary.len() > DICTIONARY_LIMIT_BYTES {
         return Err(Error::damaged("a dictionary is too long"));
     }

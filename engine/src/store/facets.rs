@@ -46,14 +46,14 @@ impl Facet {
 
 /// The facets of one segment while it is written.
 #[derive(Debug, Default)]
-pub struct FacetsWriter {
+pub(crate) struct FacetsWriter {
     /// Rows by facet and value.
     rows: BTreeMap<(Facet, String), RoaringBitmap>,
 }
 
 impl FacetsWriter {
     /// Says that `rows` have `value`; an empty value says nothing.
-    pub fn add(&mut self, facet: Facet, value: &str, rows: std::ops::Range<u32>) {
+    pub(crate) fn add(&mut self, facet: Facet, value: &str, rows: std::ops::Range<u32>) {
         if value.is_empty() || rows.is_empty() {
             return;
         }
@@ -70,7 +70,11 @@ impl FacetsWriter {
 
     /// Writes the rows of the table.
     #[cfg(feature = "ingest")]
-    pub fn finish(self, transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+    pub(crate) fn finish(
+        self,
+        transaction: &mut Transaction<'_>,
+        segment: SegmentId,
+    ) -> Result<()> {
         for ((facet, value), bitmap) in self.rows {
             put(transaction, &key(segment, facet, &value), bitmap)?;
         }
@@ -126,7 +130,7 @@ pub fn change(
 /// # Errors
 /// What storage says.
 #[cfg(feature = "ingest")]
-pub fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+pub(crate) fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     let first = segment.0.to_be_bytes();
     let next = segment.0.checked_add(1).map(u32::to_be_bytes);
     transaction.remove_range(
@@ -138,32 +142,32 @@ pub fn remove_segment(transaction: &mut Transaction<'_>, segment: SegmentId) -> 
 
 /// Iterates over the facets of a segment in key order, with one bitmap in memory at a time.
 #[derive(Debug)]
-pub struct FacetIter {
+pub(crate) struct FacetIter {
     segment: SegmentId,
     /// The current facet; `None` after the last.
     at: Option<(FacetValue, RoaringBitmap)>,
 }
 
 /// Number of a facet and a value of it as they stand in a key, behind the segment.
-pub type FacetValue = Vec<u8>;
+pub(crate) type FacetValue = Vec<u8>;
 
 impl FacetIter {
     /// Starts at the first facet of a segment.
     ///
     /// # Errors
     /// [`Error::Damaged`] when a bitmap does not decode.
-    pub fn start(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<FacetIter> {
+    pub(crate) fn start(snapshot: &Snapshot<'_>, segment: SegmentId) -> Result<FacetIter> {
         let at = seek(snapshot, segment, &[])?;
         Ok(FacetIter { segment, at })
     }
 
     /// The current facet and value.
-    pub fn value(&self) -> Option<&FacetValue> {
+    pub(crate) fn value(&self) -> Option<&FacetValue> {
         self.at.as_ref().map(|(value, _)| value)
     }
 
     /// The rows that have it, deleted rows included.
-    pub fn rows(&self) -> &RoaringBitmap {
+    pub(crate) fn rows(&self) -> &RoaringBitmap {
         static NONE: OnceLock<RoaringBitmap> = OnceLock::new();
         match &self.at {
             Some((_, rows)) => rows,
@@ -175,7 +179,7 @@ impl FacetIter {
     ///
     /// # Errors
     /// [`Error::Damaged`] when its bitmap does not decode.
-    pub fn advance(&mut self, snapshot: &Snapshot<'_>) -> Result<()> {
+    pub(crate) fn advance(&mut self, snapshot: &Snapshot<'_>) -> Result<()> {
         if let Some((mut value, _)) = self.at.take() {
             // The smallest key behind this one. A zero byte, the least that a key can go on with.
             value.push(0);
@@ -211,7 +215,7 @@ fn seek(
 /// # Errors
 /// What storage says.
 #[cfg(feature = "ingest")]
-pub fn put_merged(
+pub(crate) fn put_merged(
     transaction: &mut Transaction<'_>,
     segment: SegmentId,
     value: &FacetValue,
@@ -228,7 +232,7 @@ pub fn put_merged(
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bitmap does not decode or names rows beyond the segment.
-pub fn rows_with(
+pub(crate) fn rows_with(
     snapshot: &Snapshot<'_>,
     segment: SegmentId,
     rows: u32,
@@ -247,7 +251,11 @@ pub fn rows_with(
 }
 
 /// All values of a facet in a segment, in byte order.
-pub fn values(snapshot: &Snapshot<'_>, segment: SegmentId, facet: Facet) -> Result<Vec<String>> {
+pub(crate) fn values(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    facet: Facet,
+) -> Result<Vec<String>> {
     let prefix = key(segment, facet, "");
     let mut values = Vec::new();
     each_key(snapshot, &prefix, |key, _| {

@@ -12,14 +12,14 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Characters of a suffix that clashes with no other.
 // Six characters are 30 bits: among 10,000 documents a clash has a probability of 5 %, and then the
 // suffix gets longer.
-pub const SUFFIX_CHARS: usize = 6;
+pub(crate) const SUFFIX_CHARS: usize = 6;
 
 /// Longest slug, in characters.
 // A handle is shown on every hit, and models copy it; the suffix alone identifies the document.
 const SLUG_CHARS: usize = 60;
 
 /// The suffixes of a path, best first: six characters of the blake3 of the path, then one more each.
-pub fn suffixes(path: &str) -> impl Iterator<Item = String> {
+pub(crate) fn suffixes(path: &str) -> impl Iterator<Item = String> {
     let hash = blake3::hash(path.as_bytes());
     let characters: String = hash
         .as_bytes()
@@ -33,7 +33,7 @@ pub fn suffixes(path: &str) -> impl Iterator<Item = String> {
 
 /// The part of a handle that tells people what it names: words of the title in lower-case ASCII,
 /// joined by `-`; of the file name when the title has none.
-pub fn slug(title: &str, path: &str) -> String {
+pub(crate) fn slug(title: &str, path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     [title, stem]
@@ -63,18 +63,18 @@ fn slug_words(text: &str) -> String {
 }
 
 /// Slug and suffix as one name.
-pub fn handle(title: &str, path: &str, suffix: &str) -> String {
+pub(crate) fn handle(title: &str, path: &str, suffix: &str) -> String {
     format!("{}-{suffix}", slug(title, path))
 }
 
 /// The suffix of something that could be a handle.
-pub fn suffix_of(handle: &str) -> Option<&str> {
+pub(crate) fn suffix_of(handle: &str) -> Option<&str> {
     let (slug, suffix) = handle.rsplit_once('-')?;
     as_suffix(suffix).filter(|_| !slug.is_empty())
 }
 
 /// A name that may be a suffix by itself.
-pub fn as_suffix(name: &str) -> Option<&str> {
+pub(crate) fn as_suffix(name: &str) -> Option<&str> {
     let is_suffix = name.len() >= SUFFIX_CHARS && name.bytes().all(|byte| ALPHABET.contains(&byte));
     is_suffix.then_some(name)
 }

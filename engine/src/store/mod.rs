@@ -3,20 +3,20 @@
 //! It knows tables and columns, not words or vectors: the records of the indexes pass through it as
 //! bytes. Ranking, extraction and files lie elsewhere.
 
-pub mod block_writer;
-pub mod blocks;
-pub mod chunks;
-pub mod decoder;
-pub mod deleted;
-pub mod dictionary;
-pub mod documents;
-pub mod facets;
-pub mod handles;
-pub mod meta;
-pub mod outline;
-pub mod segments;
-pub mod skipped;
-pub mod tables;
+pub(crate) mod block_writer;
+pub(crate) mod blocks;
+pub(crate) mod chunks;
+pub(crate) mod decoder;
+pub(crate) mod deleted;
+pub(crate) mod dictionary;
+pub(crate) mod documents;
+pub(crate) mod facets;
+pub(crate) mod handles;
+pub(crate) mod meta;
+pub(crate) mod outline;
+pub(crate) mod segments;
+pub(crate) mod skipped;
+pub(crate) mod tables;
 
-pub use documents::{parts, symbols};
-pub use meta::{effort, vector_columns};
+pub(crate) use documents::{parts, symbols};
+pub(crate) use meta::{effort, vector_columns};

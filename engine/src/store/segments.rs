@@ -113,7 +113,7 @@ impl SegmentRecord {
 
 /// Removes a segment with its columns, facets and deleted chunks. Its documents are not looked at.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> Result<()> {
     transaction.remove(tables::SEGMENTS, Key::U64(u64::from(segment.0)))?;
     transaction.delete_table(&tables::segment_table(segment))?;
     facets::remove_segment(transaction, segment)?;

@@ -34,7 +34,7 @@ pub struct SkippedRecord {
 ///
 /// # Errors
 /// As [`each_from`].
-pub fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
+pub(crate) fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
     let mut found = BTreeMap::new();
     each_from(snapshot, "", |path, record| {
         found.insert(path.to_owned(), record);
@@ -48,7 +48,7 @@ pub fn all(snapshot: &Snapshot<'_>) -> Result<BTreeMap<String, SkippedRecord>> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when a record or path does not decode; what `visit` says.
-pub fn each_from(
+pub(crate) fn each_from(
     snapshot: &Snapshot<'_>,
     from: &str,
     mut visit: impl FnMut(&str, SkippedRecord) -> Result<ControlFlow<()>>,
@@ -76,7 +76,7 @@ pub fn put(transaction: &mut Transaction<'_>, path: &str, record: &SkippedRecord
 
 /// Forgets a file.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, path: &str) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, path: &str) -> Result<()> {
     transaction
         .remove(tables::SKIPPED, Key::Str(path))
         .map(|_| ())

@@ -6,47 +6,47 @@ use kb_types::SegmentId;
 use crate::container::column::ColumnId;
 
 /// `kb`: text key -> record. Facts about the whole file.
-pub const KB: &str = "kb";
+pub(crate) const KB: &str = "kb";
 /// Row of [`KB`]: counts, roots, embedder, analyser.
-pub const KB_META: &str = "meta";
+pub(crate) const KB_META: &str = "meta";
 /// Row of [`KB`]: which segments are live.
-pub const KB_MANIFEST: &str = "manifest";
+pub(crate) const KB_MANIFEST: &str = "manifest";
 /// Row of [`KB`]: what sealing found; none in a file that changed since, or never was sealed.
-pub const KB_SEAL: &str = "seal";
+pub(crate) const KB_SEAL: &str = "seal";
 /// Row of [`KB`]: what index runs are to do with keys and credentials; none before the first run.
-pub const KB_SETTINGS: &str = "settings";
+pub(crate) const KB_SETTINGS: &str = "settings";
 /// Row of [`KB`]: that segments get no trigrams; none where they do.
-pub const KB_TRIGRAMS: &str = "trigrams";
+pub(crate) const KB_TRIGRAMS: &str = "trigrams";
 /// Row of [`KB`]: how much a vector search reads; none where the defaults are.
-pub const KB_EFFORT: &str = "effort";
+pub(crate) const KB_EFFORT: &str = "effort";
 /// Row of [`KB`]: which files of roots are taken; none where the defaults are.
-pub const KB_SELECTION: &str = "selection";
+pub(crate) const KB_SELECTION: &str = "selection";
 /// `docs`: document number -> document record.
-pub const DOCS: &str = "docs";
+pub(crate) const DOCS: &str = "docs";
 /// `doc_by_path`: path -> document number, eight bytes little-endian.
-pub const DOC_BY_PATH: &str = "doc_by_path";
+pub(crate) const DOC_BY_PATH: &str = "doc_by_path";
 /// `doc_by_suffix`: suffix of a handle -> document number, eight bytes little-endian.
-pub const DOC_BY_SUFFIX: &str = "doc_by_suffix";
+pub(crate) const DOC_BY_SUFFIX: &str = "doc_by_suffix";
 /// `outline`: document number -> outline record; no row for a document without headings.
-pub const OUTLINE: &str = "outline";
+pub(crate) const OUTLINE: &str = "outline";
 /// `parts`: document number -> parts record; no row for a document without pages, sheets or slides.
-pub const PARTS: &str = "parts";
+pub(crate) const PARTS: &str = "parts";
 /// `symbols`: document number -> row of symbols; no row for a document without symbols.
-pub const SYMBOLS: &str = "symbols";
+pub(crate) const SYMBOLS: &str = "symbols";
 /// `symbol_groups`: document and number of a group, in one number -> row of a group of its symbols.
-pub const SYMBOL_GROUPS: &str = "symbol_groups";
+pub(crate) const SYMBOL_GROUPS: &str = "symbol_groups";
 /// `facets`: segment, facet, value -> bitmap of rows.
 pub const FACETS: &str = "facets";
 /// `segs`: segment number -> segment record.
-pub const SEGMENTS: &str = "segs";
+pub(crate) const SEGMENTS: &str = "segs";
 
 /// `deleted`: segment number -> which of its chunks are deleted; no row for a segment without any.
-pub const DELETED: &str = "deleted";
+pub(crate) const DELETED: &str = "deleted";
 /// `skipped`: path -> a file of a root that was read and left out.
-pub const SKIPPED: &str = "skipped";
+pub(crate) const SKIPPED: &str = "skipped";
 
 /// `vectors`: number of a column of vectors of another model -> what it is; 0: the default one.
-pub const VECTORS: &str = "vectors";
+pub(crate) const VECTORS: &str = "vectors";
 
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
@@ -84,12 +84,12 @@ pub const CHUNK_BLOCKS: ColumnId = ColumnId(6);
 
 /// The columns of a segment that hold the vectors of column `number` begin here: what is column 32 for the built-in
 /// model is this plus 32.
-pub fn vector_columns_base(number: u16) -> u16 {
+pub(crate) fn vector_columns_base(number: u16) -> u16 {
     number.saturating_mul(VECTOR_COLUMN_STEP)
 }
 
 /// Which column of vectors a column of a segment belongs to, and what it would be for the built-in model.
-pub fn vector_column_of(column: ColumnId) -> (u16, ColumnId) {
+pub(crate) fn vector_column_of(column: ColumnId) -> (u16, ColumnId) {
     let number = column.0 / VECTOR_COLUMN_STEP;
     (number, ColumnId(column.0 % VECTOR_COLUMN_STEP))
 }

@@ -22,7 +22,7 @@ pub const MAX_SEQUENCE_BYTES: usize = 16 << 20;
 // The parameters are wincode's, in its order: check alignment of borrowed slices, limit of
 // preallocation, u64 varint lengths, byte order, varint integers, and u32 tags of enums. The last
 // three are those of bincode 2 "standard".
-pub type RecordConfig =
+pub(crate) type RecordConfig =
     Configuration<true, MAX_SEQUENCE_BYTES, BincodeLen, LittleEndian, VarInt, u32>;
 
 /// The only value of [`RecordConfig`].
@@ -89,7 +89,7 @@ where
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Result<[u8; N]> {
+pub(crate) fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Result<[u8; N]> {
     bytes
         .get(offset..)
         // `get(offset..)` fails beyond the end, and `first_chunk` when fewer than `N` bytes follow.
@@ -108,7 +108,7 @@ pub fn array_at<const N: usize>(bytes: &[u8], offset: usize) -> Result<[u8; N]> 
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn u8_at(bytes: &[u8], offset: usize) -> Result<u8> {
+pub(crate) fn u8_at(bytes: &[u8], offset: usize) -> Result<u8> {
     array_at(bytes, offset).map(u8::from_le_bytes)
 }
 
@@ -116,7 +116,7 @@ pub fn u8_at(bytes: &[u8], offset: usize) -> Result<u8> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn u16_at(bytes: &[u8], offset: usize) -> Result<u16> {
+pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Result<u16> {
     array_at(bytes, offset).map(u16::from_le_bytes)
 }
 
@@ -124,7 +124,7 @@ pub fn u16_at(bytes: &[u8], offset: usize) -> Result<u16> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn u32_at(bytes: &[u8], offset: usize) -> Result<u32> {
+pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Result<u32> {
     array_at(bytes, offset).map(u32::from_le_bytes)
 }
 
@@ -132,7 +132,7 @@ pub fn u32_at(bytes: &[u8], offset: usize) -> Result<u32> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn u64_at(bytes: &[u8], offset: usize) -> Result<u64> {
+pub(crate) fn u64_at(bytes: &[u8], offset: usize) -> Result<u64> {
     array_at(bytes, offset).map(u64::from_le_bytes)
 }
 
@@ -140,7 +140,7 @@ pub fn u64_at(bytes: &[u8], offset: usize) -> Result<u64> {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes end before.
-pub fn u128_at(bytes: &[u8], offset: usize) -> Result<u128> {
+pub(crate) fn u128_at(bytes: &[u8], offset: usize) -> Result<u128> {
     array_at(bytes, offset).map(u128::from_le_bytes)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn put(block: &mut [u8], offset: usize, bytes: &[u8]) {
 ///
 /// # Errors
 /// [`Error::Damaged`] when the bytes do not decode.
-pub fn decode_rows(what: &str, bytes: &[u8]) -> Result<RoaringBitmap> {
+pub(crate) fn decode_rows(what: &str, bytes: &[u8]) -> Result<RoaringBitmap> {
     RoaringBitmap::deserialize_from(bytes)
         .map_err(|error| Error::damaged(format!("{what}: {error}")))
 }
@@ -166,7 +166,7 @@ pub fn decode_rows(what: &str, bytes: &[u8]) -> Result<RoaringBitmap> {
 /// # Errors
 /// [`Error::Damaged`] when the bytes do not decode or name rows beyond the segment: some hundred KB
 /// of runs over all 2^32 rows would take 512 MB once they are joined with other rows.
-pub fn decode_rows_below(what: &str, bytes: &[u8], rows: u32) -> Result<RoaringBitmap> {
+pub(crate) fn decode_rows_below(what: &str, bytes: &[u8], rows: u32) -> Result<RoaringBitmap> {
     let bitmap = decode_rows(what, bytes)?;
     match bitmap.max() {
         // The largest row is enough: rows of a bitmap are sorted and never negative.

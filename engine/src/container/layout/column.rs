@@ -11,23 +11,23 @@ use wincode::{SchemaRead, SchemaWrite};
 /// Bytes of an extent page that are not payload: redb's leaf header and our own.
 // 16 bytes of redb's leaf header and 48 of the extent header: together one cache line. So a payload
 // starts at a multiple of 64 bytes in the map, and rows of 64 bytes each lie in one line.
-pub const EXTENT_OVERHEAD: usize = 64;
+pub(crate) const EXTENT_OVERHEAD: usize = 64;
 
 /// Largest page order of an extent: `4096 << 8` = 1 MiB.
 // Scans read extents of 1 MiB as fast as one vector (3.34 ms against 3.41 ms for 76.8 MB), and
 // locating 74 of them takes 0.2 ms, where 1,177 of 64 KiB take 3.7 ms
 // (docs/decisions/02-page-extents.md). Larger pages would waste more of a half-filled last extent
 // and would be checksummed whole for one row.
-pub const MAX_ORDER: u8 = 8;
+pub(crate) const MAX_ORDER: u8 = 8;
 
 /// Page order of extents in columns that a request reads in a few places: `4096 << 4` = 64 KiB.
 // An extent is checksummed whole when it is first read. With 64 KiB the first question to 114,641
 // chunks takes 8.0 ms instead of 9.2 ms. Smaller extents gain nothing, and a scan of all of them is
 // a tenth slower (docs/decisions/02-page-extents.md).
-pub const SCATTERED_ORDER: u8 = 4;
+pub(crate) const SCATTERED_ORDER: u8 = 4;
 
 /// Payload bytes of an extent whose page has that order.
-pub const fn payload_capacity(order: u8) -> usize {
+pub(crate) const fn payload_capacity(order: u8) -> usize {
     (4096 << order) - EXTENT_OVERHEAD
 }
 
@@ -72,7 +72,7 @@ pub trait ExtentSink {
 /// Cuts items into extents. The last piece of a column becomes several smaller extents, so that a
 /// column wastes less than a page.
 #[derive(Debug)]
-pub struct ColumnWriter {
+pub(crate) struct ColumnWriter {
     /// Which segment and column is written.
     segment: SegmentId,
     /// Its number in the registry.
@@ -93,13 +93,18 @@ pub struct ColumnWriter {
 
 impl ColumnWriter {
     /// A column of rows of `width` bytes in extents of up to `max_order`.
-    pub fn rows(segment: SegmentId, column: ColumnId, width: u32, max_order: u8) -> ColumnWriter {
+    pub(crate) fn rows(
+        segment: SegmentId,
+        column: ColumnId,
+        width: u32,
+        max_order: u8,
+    ) -> ColumnWriter {
         debug_assert!(width > 0);
         ColumnWriter::new(segment, column, width, max_order.min(MAX_ORDER))
     }
 
     /// A column of items of any length up to the payload of an extent of `max_order`.
-    pub fn items(segment: SegmentId, column: ColumnId, max_order: u8) -> ColumnWriter {
+    pub(crate) fn items(segment: SegmentId, column: ColumnId, max_order: u8) -> ColumnWriter {
         ColumnWriter::new(segment, column, 0, max_order.min(MAX_ORDER))
     }
 
@@ -117,7 +122,7 @@ impl ColumnWriter {
     }
 
     /// Logical position of the next item.
-    pub fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.tail_start + self.tail.len() as u64
     }
 
@@ -125,7 +130,7 @@ impl ColumnWriter {
     ///
     /// # Errors
     /// [`Error::TooLarge`] when the item does not fit one extent; what the sink says.
-    pub fn push(&mut self, sink: &mut dyn ExtentSink, item: &[u8]) -> Result<u64> {
+    pub(crate) fn push(&mut self, sink: &mut dyn ExtentSink, item: &[u8]) -> Result<u64> {
         if item.len() > MAX_ITEM_BYTES {
             return Err(Error::TooLarge {
                 what: format!("item of column {}", self.column.0),
@@ -180,7 +185,7 @@ impl ColumnWriter {
     }
 
     /// Writes what is left and returns the record of the column.
-    pub fn finish(mut self, sink: &mut dyn ExtentSink) -> Result<ColumnRecord> {
+    pub(crate) fn finish(mut self, sink: &mut dyn ExtentSink) -> Result<ColumnRecord> {
         while !self.tail.is_empty() {
             // The largest page that is filled to the last item, or the smallest that holds one.
             let filled = (0..=self.max_order)

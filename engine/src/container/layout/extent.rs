@@ -36,7 +36,7 @@ const HEADER_LEN: usize = CHECKSUM_AT + 8;
 const _: () = assert!(LEAF_HEADER_LEN + HEADER_LEN == EXTENT_OVERHEAD);
 
 /// Name of the table that holds the extents of `segment`.
-pub fn segment_table_name(segment: SegmentId) -> String {
+pub(crate) fn segment_table_name(segment: SegmentId) -> String {
     format!("{SEGMENT_TABLE_PREFIX}{:016x}", segment.0)
 }
 

@@ -1,7 +1,7 @@
 //! Bytes: what stands where in a file. Nothing here reads or writes one.
 
-pub mod codec;
-pub mod column;
+pub(crate) mod codec;
+pub(crate) mod column;
 pub(crate) mod commit_slot;
 pub(crate) mod extent;
 pub(crate) mod node;

@@ -6,7 +6,7 @@ pub(crate) mod identity;
 pub(crate) mod lock;
 pub(crate) mod new_file;
 #[cfg(all(unix, any(test, feature = "testing")))]
-pub mod observer;
+pub(crate) mod observer;
 pub(crate) mod open_writer;
 pub(crate) mod page_check;
 pub(crate) mod panic_guard;

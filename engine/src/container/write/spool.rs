@@ -21,7 +21,7 @@ const MAX_NAMES: u32 = 1000;
 /// A temporary file that is its owner's alone and has lost its name already: it is gone with the process, however
 /// that ends.
 #[derive(Debug)]
-pub struct Spool {
+pub(crate) struct Spool {
     file: File,
     /// The name that it had, for errors.
     path: PathBuf,
@@ -40,7 +40,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn beside(path: &Path) -> Result<Spool> {
+    pub(crate) fn beside(path: &Path) -> Result<Spool> {
         let mut tries = 0;
         loop {
             let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -72,7 +72,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`Error::Io`] when the disk refuses.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.tail.extend_from_slice(bytes);
         if self.tail.len() >= BUFFER_BYTES {
             self.flush()?;
@@ -92,7 +92,7 @@ impl Spool {
     ///
     /// # Errors
     /// [`Error::Io`], also when there are not so many.
-    pub fn read(&mut self, offset: u64, len: usize) -> Result<&[u8]> {
+    pub(crate) fn read(&mut self, offset: u64, len: usize) -> Result<&[u8]> {
         if !self.tail.is_empty() {
             self.flush()?;
         }

@@ -18,19 +18,19 @@
 
 /// Term frequency saturation: the larger, the more further occurrences count. 1.2 is the default of
 /// Lucene and tantivy; Robertson and Zaragoza 2009 recommend 1.2 to 2.
-pub const K1: f32 = 1.2;
+pub(super) const K1: f32 = 1.2;
 
 /// Length normalisation, from 0 (none) to 1 (full). 0.75 is the default of Lucene and tantivy;
 /// Robertson and Zaragoza 2009 recommend 0.5 to 0.8.
-pub const B: f32 = 0.75;
+pub(super) const B: f32 = 0.75;
 
 /// Weight of a term of the title or of a heading above the chunk, in occurrences in the text.
 // 1 means that a field is as good as text. Boosts of names are applied when the first texts are
 // re-ranked (docs/decisions/12-reranking.md), where they can depend on the query.
-pub const TITLE_WEIGHT: u32 = 1;
+pub(crate) const TITLE_WEIGHT: u32 = 1;
 
 /// Weight of a term of the path, in occurrences in the text.
-pub const PATH_WEIGHT: u32 = 1;
+pub(crate) const PATH_WEIGHT: u32 = 1;
 
 /// Upper bound of the sum of all contributions of a query, in units.
 // An f32 holds whole numbers exactly up to 2^24. A quarter of that leaves room for rounding up each
@@ -75,7 +75,7 @@ pub(crate) fn impact(frequency: u32, length: u32, mean_length: f32) -> f32 {
 }
 
 /// The norm of the formula for a text of `length` terms.
-pub fn norm(length: f32, mean_length: f32) -> f32 {
+pub(crate) fn norm(length: f32, mean_length: f32) -> f32 {
     K1 * (1.0 - B + B * (length / mean_length))
 }
 

@@ -23,22 +23,27 @@ mod postings;
 mod query;
 mod record;
 
-pub use analysis::document_terms::{DocumentTerms, DocumentTermsBuilder};
+pub(crate) use analysis::document_terms::DocumentTerms;
+pub use analysis::document_terms::DocumentTermsBuilder;
 pub(crate) use analysis::stop_words::is_stop_word;
-pub use analysis::symbol_terms::{DefinitionSum, SymbolTerm, searched_names};
-pub use analysis::tokenizer::{ANALYSER_ID, Analyser};
-pub use bm25::{PATH_WEIGHT, Statistics, TITLE_WEIGHT, norm};
-pub use postings::check::check;
+pub(crate) use analysis::symbol_terms::{DefinitionSum, SymbolTerm, searched_names};
+pub(crate) use analysis::tokenizer::ANALYSER_ID;
+pub use analysis::tokenizer::Analyser;
+pub use bm25::Statistics;
+pub(crate) use bm25::{PATH_WEIGHT, TITLE_WEIGHT, norm};
+pub(crate) use postings::check::check;
 #[cfg(feature = "testing")]
 pub use postings::cursor::Cursor;
-pub use postings::merge::{DROPPED, MergeSource, merge};
+pub(crate) use postings::merge::{DROPPED, MergeSource, merge};
 pub use postings::reader::Reader;
 pub use postings::writer::Writer;
-pub use query::deletes::total_length_of;
+pub(crate) use query::deletes::total_length_of;
 pub use query::highlight::TermSet;
+pub(crate) use query::keyword_query::QueryTerm;
 #[cfg(feature = "testing")]
 pub use query::keyword_query::ScoredRow;
-pub use query::keyword_query::{Query, QuerySegment, QueryTerm};
-pub use query::phrase::{Form, Phrase, PhraseTerm};
-pub use query::phrase_matcher::PhraseMatcher;
-pub use record::{DICTIONARY, KeywordRecord, LENGTHS, MAX_ROWS, POSTINGS};
+pub use query::keyword_query::{Query, QuerySegment};
+pub(crate) use query::phrase::{Form, Phrase, PhraseTerm};
+pub(crate) use query::phrase_matcher::PhraseMatcher;
+pub(crate) use record::MAX_ROWS;
+pub use record::{DICTIONARY, KeywordRecord, LENGTHS, POSTINGS};

@@ -10,7 +10,7 @@ use crate::container::column::{ColumnId, ColumnRecord};
 /// Version of the layout of the three columns.
 // Apart from the version of the record, which a new field would raise without a change of the
 // columns.
-pub const FORMAT_VERSION: u16 = 1;
+pub(super) const FORMAT_VERSION: u16 = 1;
 
 /// Column of the term dictionary: one item for each part.
 pub const DICTIONARY: ColumnId = ColumnId(16);
@@ -23,7 +23,7 @@ pub const LENGTHS: ColumnId = ColumnId(18);
 
 /// The most rows that a segment can have.
 // Rows are packed in at most 24 bits (docs/limits.md).
-pub const MAX_ROWS: u32 = MAX_NUMBER;
+pub(crate) const MAX_ROWS: u32 = MAX_NUMBER;
 
 /// Page order of full extents: `4096 << 6` = 256 KiB.
 // An extent is checksummed when it is first read, so a smaller one makes the first lookup of a term

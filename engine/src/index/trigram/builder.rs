@@ -6,14 +6,14 @@ use crate::index::trigram::record::UNIT_BYTES;
 use crate::index::trigram::trigrams::{Trigram, TrigramSet};
 
 /// What turns the stored text of a document into the text that is searched, where that is another one.
-pub type SearchedText = fn(&str) -> String;
+pub(crate) type SearchedText = fn(&str) -> String;
 
 /// Units and their trigrams, of chunk rows in order.
 ///
 /// Memory: 2 MiB, about 1.3 bytes for each trigram of each unit (15 MB for 100 MB of source code), and the text of
 /// a unit.
 #[derive(Debug, Default)]
-pub struct Builder {
+pub(crate) struct Builder {
     /// First row of each unit.
     first_rows: Vec<u32>,
     /// Whether the last unit takes further rows.
@@ -36,7 +36,7 @@ pub struct Builder {
 
 impl Builder {
     /// Adds the next row: some text of a document.
-    pub fn push(&mut self, document: u32, text: &str, searched: Option<SearchedText>) {
+    pub(crate) fn push(&mut self, document: u32, text: &str, searched: Option<SearchedText>) {
         if self.document != Some(document) && self.unit_bytes >= UNIT_BYTES {
             self.close();
         }
@@ -47,7 +47,12 @@ impl Builder {
     }
 
     /// Adds the next row to the open unit, however large it is.
-    pub fn push_within(&mut self, document: u32, text: &str, searched: Option<SearchedText>) {
+    pub(crate) fn push_within(
+        &mut self,
+        document: u32,
+        text: &str,
+        searched: Option<SearchedText>,
+    ) {
         if self.document != Some(document) {
             self.end_document();
             self.document = Some(document);
@@ -59,7 +64,7 @@ impl Builder {
 
     /// Adds rows that are a whole unit of another index, whose lists have its trigrams; returns the unit that
     /// they are part of.
-    pub fn push_unit(&mut self, rows: u32, bytes: usize) -> u32 {
+    pub(crate) fn push_unit(&mut self, rows: u32, bytes: usize) -> u32 {
         self.end_document();
         // Units of a merge cannot be cut, so they may exceed the usual size, but not by more than
         // half: a unit is what a possible match decodes.
@@ -75,7 +80,7 @@ impl Builder {
     }
 
     /// Ends the open unit: the next row begins another.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.end_document();
         let unit = self.open_unit();
         let lists = &mut self.lists;
@@ -111,12 +116,12 @@ impl Builder {
     }
 
     /// Bytes of text so far.
-    pub fn text_bytes(&self) -> u64 {
+    pub(crate) fn text_bytes(&self) -> u64 {
         self.text_bytes
     }
 
     /// Ends the last unit: first rows of the units, and the trigrams with their lists, ascending.
-    pub fn finish(mut self) -> (Vec<u32>, TrigramLists) {
+    pub(crate) fn finish(mut self) -> (Vec<u32>, TrigramLists) {
         if self.is_open {
             self.close();
         }
@@ -129,13 +134,13 @@ impl Builder {
 
 /// The trigrams of a [`Builder`] with the units that have them, by ascending trigram.
 #[derive(Debug)]
-pub struct TrigramLists {
+pub(crate) struct TrigramLists {
     lists: Vec<(Trigram, List)>,
 }
 
 impl TrigramLists {
     /// Each trigram with its units, ascending.
-    pub fn into_iter(self) -> impl Iterator<Item = (Trigram, Vec<u32>)> {
+    pub(crate) fn into_iter(self) -> impl Iterator<Item = (Trigram, Vec<u32>)> {
         let lists = self.lists.into_iter();
         lists.map(|(trigram, list)| (trigram, list.units()))
     }

@@ -17,13 +17,13 @@
 //!
 //! It knows columns, not documents or patterns.
 
-pub mod builder;
-pub mod merge_builder;
-pub mod reader;
-pub mod record;
-pub mod rice;
-pub mod trigrams;
-pub mod writer;
+pub(crate) mod builder;
+pub(crate) mod merge_builder;
+pub(crate) mod reader;
+pub(crate) mod record;
+pub(crate) mod rice;
+pub(crate) mod trigrams;
+pub(crate) mod writer;
 
-pub use reader::Reader;
+pub(crate) use reader::Reader;
 pub use record::{BLOCK_ROW_BYTES, BLOCKS, LISTS, UNIT_ROW_BYTES, UNITS};

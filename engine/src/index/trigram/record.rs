@@ -19,9 +19,9 @@ pub const BLOCK_ROW_BYTES: u32 = 16;
 // The trigrams of 73 MB of source code and manuals take 0.073 of it with 16 KiB. By the entropy of
 // the lists 12 KiB would take 0.09 and 24 KiB 0.06. Larger units mean more text to decode for each
 // possible match.
-pub const UNIT_BYTES: usize = 16 << 10;
+pub(crate) const UNIT_BYTES: usize = 16 << 10;
 
 /// Least text of a segment with trigrams, in bytes. Smaller segments are searched whole.
 // Searching 1 MiB takes a millisecond, and its trigrams alone, without their lists, would take 0.05
 // of it (docs/decisions/14-regular-expressions.md).
-pub const LEAST_TEXT_BYTES: u64 = 1 << 20;
+pub(crate) const LEAST_TEXT_BYTES: u64 = 1 << 20;

@@ -18,7 +18,7 @@ fn parameter(universe: u32, count: u32) -> u32 {
 }
 
 /// Appends the code of ascending numbers below `universe`.
-pub fn encode(universe: u32, numbers: &[u32], bytes: &mut Vec<u8>) {
+pub(crate) fn encode(universe: u32, numbers: &[u32], bytes: &mut Vec<u8>) {
     let k = parameter(universe, u32::try_from(numbers.len()).unwrap_or(u32::MAX));
     let (mut buffer, mut filled) = (0u64, 0u32);
     let mut put = |value: u64, count: u32| {
@@ -54,7 +54,7 @@ pub fn encode(universe: u32, numbers: &[u32], bytes: &mut Vec<u8>) {
 ///
 /// # Errors
 /// [`Error::Damaged`] where it ends before `count` numbers, or one is not below `universe`.
-pub fn decode(universe: u32, count: u32, bytes: &[u8]) -> Result<(Vec<u32>, usize)> {
+pub(crate) fn decode(universe: u32, count: u32, bytes: &[u8]) -> Result<(Vec<u32>, usize)> {
     let k = parameter(universe, count);
     let damaged = || Error::damaged("a list of units does not decode");
     // Each number takes at least a bit. Before the vector is allocated: a count from a file can be

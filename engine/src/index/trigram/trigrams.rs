@@ -1,20 +1,20 @@
 //! Text -> trigrams.
 
 /// Three bytes of text, the first the most significant.
-pub type Trigram = u32;
+pub(crate) type Trigram = u32;
 
 /// How many trigrams there can be.
 const TRIGRAMS: usize = 1 << 24;
 
 /// A byte as trigrams have it.
-pub fn fold(byte: u8) -> u8 {
+pub(crate) fn fold(byte: u8) -> u8 {
     // One index serves both cases. A search that respects case checks the text, which it decodes
     // anyway. Letters outside ASCII have no fixed length in both cases, so they are not folded.
     byte.to_ascii_lowercase()
 }
 
 /// The trigram of three bytes, which are folded; `None` where one is a line end.
-pub fn trigram(bytes: [u8; 3]) -> Option<Trigram> {
+pub(crate) fn trigram(bytes: [u8; 3]) -> Option<Trigram> {
     let is_line_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let [a, b, c] = bytes.map(|byte| Trigram::from(fold(byte)));
     // Searches run line by line, and leaving out line ends makes LF and CR LF files equal.
@@ -22,7 +22,7 @@ pub fn trigram(bytes: [u8; 3]) -> Option<Trigram> {
 }
 
 /// The distinct trigrams of a unit. Takes 2 MiB, for a bit each that there can be.
-pub struct TrigramSet {
+pub(crate) struct TrigramSet {
     bits: Vec<u64>,
     list: Vec<Trigram>,
 }
@@ -46,7 +46,7 @@ impl Default for TrigramSet {
 
 impl TrigramSet {
     /// Adds the trigrams of a text.
-    pub fn add(&mut self, text: &[u8]) {
+    pub(crate) fn add(&mut self, text: &[u8]) {
         // Of the window, and how many of its bytes may be part of one.
         let (mut window, mut run) = (0, 0);
         for byte in text {
@@ -69,7 +69,7 @@ impl TrigramSet {
     }
 
     /// Calls `visit` with each trigram once, in no order, and empties the set.
-    pub fn drain(&mut self, mut visit: impl FnMut(Trigram)) {
+    pub(crate) fn drain(&mut self, mut visit: impl FnMut(Trigram)) {
         for trigram in self.list.drain(..) {
             if let Some(bits) = self.bits.get_mut(trigram as usize / 64) {
                 // Clears a word of bits, which may belong to other trigrams of the list too: all of

@@ -24,7 +24,7 @@ pub(super) const SHORT_LIST: u32 = 8;
 
 /// Writes the lists of one segment, by ascending trigram.
 #[derive(Debug)]
-pub struct Writer {
+pub(crate) struct Writer {
     segment: SegmentId,
     /// How many units there are.
     units: u32,
@@ -41,7 +41,7 @@ pub struct Writer {
 
 impl Writer {
     /// An index without lists, of `units` units.
-    pub fn new(segment: SegmentId, units: u32) -> Writer {
+    pub(crate) fn new(segment: SegmentId, units: u32) -> Writer {
         Writer {
             segment,
             units,
@@ -58,7 +58,7 @@ impl Writer {
     ///
     /// # Errors
     /// What the sink says.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         sink: &mut dyn ExtentSink,
         trigram: Trigram,
@@ -117,7 +117,7 @@ impl Writer {
     ///
     /// # Errors
     /// What the sink says.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         sink: &mut dyn ExtentSink,
         first_rows: &[u32],

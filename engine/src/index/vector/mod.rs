@@ -7,24 +7,25 @@
 mod cursor;
 #[cfg(test)]
 mod fixture;
-pub mod kernels;
+pub(crate) mod kernels;
 pub mod knn;
-pub mod lists;
-pub mod quantise;
-pub mod query;
-pub mod reader;
-pub mod record;
-pub mod row_filter;
-pub mod sign_bits;
-pub mod writer;
+pub(crate) mod lists;
+pub(crate) mod quantise;
+pub(crate) mod query;
+pub(crate) mod reader;
+pub(crate) mod record;
+pub(crate) mod row_filter;
+pub(crate) mod sign_bits;
+pub(crate) mod writer;
 
-pub use knn::effort::{Effort, MIN_CANDIDATES};
-pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats, uses_rescoring};
+pub use knn::effort::Effort;
+pub(crate) use knn::effort::MIN_CANDIDATES;
+pub use knn::search::{Method, Scan, ScanStats, knn_batch, knn_with_stats};
+pub(crate) use knn::search::{knn, uses_rescoring};
 pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
 pub use lists::probe::WHOLE_REACH;
 #[cfg(feature = "testing")]
 pub use record::CODEC_I4;
-pub use record::{
-    CODEC_I8, CODES, Codec, NORM_BYTES, NORMS, ROWS, VectorRecord, check_codec, stride,
-};
+pub use record::{CODEC_I8, CODES, Codec, NORMS, ROWS, VectorRecord};
+pub(crate) use record::{NORM_BYTES, check_codec, stride};

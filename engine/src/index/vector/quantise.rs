@@ -8,10 +8,10 @@ pub(super) const LEVELS: f32 = 127.0;
 /// Signed bytes that share a nibble: 16 steps of 11 reach from -88 to 88. For components with a
 /// normal distribution whose 0.9999 quantile is 127, this step has the smallest mean squared error
 /// (the optimal uniform quantiser: Max 1960, "Quantizing for minimum distortion").
-pub const I4_STEP: u8 = 11;
+pub(crate) const I4_STEP: u8 = 11;
 
 /// A nibble `n` stands for the signed byte `(2 n - 15) * 11 / 2`, the middle of its step.
-pub const I4_OFFSET: i32 = 15;
+pub(crate) const I4_OFFSET: i32 = 15;
 
 /// Dimensions that are packed together in a row of nibbles: 32 low ones, 32 high ones.
 // One AVX-512 register of unpacked nibbles, two of AVX2.
@@ -24,7 +24,7 @@ const I4_GROUP: usize = 64;
 /// one-sided vectors, 175 exceed a range of 0.305, up to 0.678. Recall@10 among these chunks alone
 /// is 0.903, and 0.904 with an unquantised query. A range of 0.7 clips nothing and has 0.952 there,
 /// but 0.979 instead of 0.990 among all 114 641 chunks.
-pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
+pub(crate) fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
     row.fill(0);
     for (byte, x) in row.iter_mut().zip(vector) {
         *byte = (x / range * LEVELS)
@@ -37,7 +37,7 @@ pub fn quantise(vector: &[f32], range: f32, row: &mut [i8]) {
 
 /// The nibble of a signed byte: 8 to 15 above 0, else 0 to 7. Bit 3 is the sign bit of the
 /// component.
-pub fn nibble(byte: i8) -> u8 {
+pub(crate) fn nibble(byte: i8) -> u8 {
     let step = (byte.unsigned_abs().max(1) - 1) / I4_STEP;
     if byte > 0 {
         8 + step.min(7)
@@ -47,7 +47,7 @@ pub fn nibble(byte: i8) -> u8 {
 }
 
 /// The signed byte nearest to what a nibble stands for, the nearer to 0 of two.
-pub fn signed_of_nibble(nibble: u8) -> i8 {
+pub(crate) fn signed_of_nibble(nibble: u8) -> i8 {
     let doubled = (2 * i32::from(nibble & 15) - I4_OFFSET) * i32::from(I4_STEP);
     i8::try_from(doubled / 2).unwrap_or(0)
 }
@@ -55,7 +55,7 @@ pub fn signed_of_nibble(nibble: u8) -> i8 {
 /// Packs the first `dim` signed bytes of a row as nibbles, 64 dimensions in 32 bytes: the low
 /// nibble of byte `j` is dimension `j` of the 64, the high nibble dimension `32 + j`. Nibbles after
 /// the last dimension are 0.
-pub fn to_i4(row: &[i8], dim: usize, packed: &mut Vec<u8>) {
+pub(crate) fn to_i4(row: &[i8], dim: usize, packed: &mut Vec<u8>) {
     let row = row.get(..dim).unwrap_or(row);
     packed.clear();
     for group in row.chunks(I4_GROUP) {
@@ -73,7 +73,7 @@ pub fn to_i4(row: &[i8], dim: usize, packed: &mut Vec<u8>) {
 }
 
 /// The nibbles of a row in the order of the dimensions.
-pub fn nibbles(packed: &[u8]) -> impl Iterator<Item = u8> {
+pub(crate) fn nibbles(packed: &[u8]) -> impl Iterator<Item = u8> {
     packed.chunks(I4_GROUP / 2).flat_map(|group| {
         let low = group.iter().map(|byte| byte & 15);
         low.chain(group.iter().map(|byte| byte >> 4))
@@ -81,7 +81,7 @@ pub fn nibbles(packed: &[u8]) -> impl Iterator<Item = u8> {
 }
 
 /// A stored row as signed bytes.
-pub fn as_signed(bytes: &[u8]) -> &[i8] {
+pub(crate) fn as_signed(bytes: &[u8]) -> &[i8] {
     // SAFETY: u8 and i8 have the same size, alignment and validity; the lifetime is kept.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<i8>(), bytes.len()) }
 }

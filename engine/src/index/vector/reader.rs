@@ -38,7 +38,7 @@ pub struct Reader<'a> {
 }
 
 /// The numbers that the bytes of a row stand for; `scale` is that of a signed byte.
-pub fn dequantise(
+pub(crate) fn dequantise(
     row: &[u8],
     codec: Codec,
     dim: usize,

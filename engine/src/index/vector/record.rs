@@ -17,7 +17,7 @@ pub const CODES: ColumnId = ColumnId(34);
 pub const NORMS: ColumnId = ColumnId(44);
 
 /// Bytes of a row of [`NORMS`].
-pub const NORM_BYTES: usize = 4;
+pub(crate) const NORM_BYTES: usize = 4;
 
 /// Codec number of signed bytes with one scale for the whole file.
 pub const CODEC_I8: u8 = 1;
@@ -73,7 +73,7 @@ const LISTS_VERSION: u8 = 2;
 /// Most dimensions of a vector.
 // Above the widest common embeddings (4,096). A product of 8,192 * 127 * 128 fits an i32, and sums
 // over the tables fit 16 bits with smaller tables; see `sign_tables`.
-pub const DIM_LIMIT: u32 = 8192;
+pub(crate) const DIM_LIMIT: u32 = 8192;
 
 /// What the segment record says about its vector index.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +165,7 @@ impl VectorRecord {
 ///
 /// # Errors
 /// [`Error::FormatUnsupported`] for another one than [`CODEC_I8`] and [`CODEC_I4`].
-pub fn check_codec(codec: u8) -> Result<()> {
+pub(crate) fn check_codec(codec: u8) -> Result<()> {
     match codec {
         CODEC_I8 | CODEC_I4 => Ok(()),
         _ => Err(Error::FormatUnsupported {
@@ -176,13 +176,13 @@ pub fn check_codec(codec: u8) -> Result<()> {
 }
 
 /// Bytes of a row of `dim` signed bytes.
-pub fn stride(dim: u32) -> u32 {
+pub(crate) fn stride(dim: u32) -> u32 {
     // A whole number of cache lines and of AVX-512 registers: kernels need no code for a remainder.
     dim.next_multiple_of(64)
 }
 
 /// Bytes of a row of `dim` numbers in a codec.
-pub fn row_bytes(codec: u8, dim: u32) -> u32 {
+pub(crate) fn row_bytes(codec: u8, dim: u32) -> u32 {
     match codec {
         CODEC_I4 => stride(dim) / 2,
         _ => stride(dim),

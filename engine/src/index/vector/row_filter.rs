@@ -7,7 +7,7 @@ use crate::bitset::{BitSet, STRETCH_ROWS};
 
 /// Which rows of a segment may answer.
 #[derive(Debug)]
-pub struct RowFilter {
+pub(crate) struct RowFilter {
     /// The rows; `None`: all of them.
     bits: Option<BitSet>,
     /// Rows of the segment.
@@ -25,7 +25,7 @@ impl RowFilter {
     ///
     /// # Errors
     /// [`Error::Damaged`] when the filter has rows beyond the segment; deleted ones may.
-    pub fn new(
+    pub(crate) fn new(
         rows: u32,
         filter: Option<&RoaringBitmap>,
         deleted: Option<&RoaringBitmap>,
@@ -63,30 +63,30 @@ impl RowFilter {
     }
 
     /// The number of rows that may answer.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Whether all rows of the segment may answer.
-    pub fn is_all(&self) -> bool {
+    pub(crate) fn is_all(&self) -> bool {
         self.bits.is_none()
     }
 
     /// How many rows there are around those that may answer: those of the stretches that have one.
-    pub fn room(&self) -> u64 {
+    pub(crate) fn room(&self) -> u64 {
         let stretches = self.stretches.last().copied().map(u64::from);
         let all = u64::from(self.rows);
         stretches.map_or(all, |some| all.min(some * u64::from(STRETCH_ROWS)))
     }
 
     /// Whether rows are left out for another reason than that they are deleted.
-    pub fn is_filtered(&self) -> bool {
+    pub(crate) fn is_filtered(&self) -> bool {
         !self.stretches.is_empty()
     }
 
     /// Whether surely none of the rows from `first` to `last` may answer. Takes some nanoseconds.
     #[inline]
-    pub fn has_none(&self, first: u32, last: u32) -> bool {
+    pub(crate) fn has_none(&self, first: u32, last: u32) -> bool {
         let upto = |stretch: u32| self.stretches.get(stretch as usize).copied();
         let before = (first / STRETCH_ROWS).checked_sub(1).map_or(Some(0), upto);
         before.is_some() && before == upto(last / STRETCH_ROWS)
@@ -94,12 +94,12 @@ impl RowFilter {
 
     /// Whether a row may answer.
     #[inline]
-    pub fn contains(&self, row: u32) -> bool {
+    pub(crate) fn contains(&self, row: u32) -> bool {
         self.block(row / 64) >> (row % 64) & 1 == 1
     }
 
     /// The rows of a block of 64 that may answer, the first row in the lowest bit.
-    pub fn block(&self, block: u32) -> u64 {
+    pub(crate) fn block(&self, block: u32) -> u64 {
         match &self.bits {
             Some(bits) => bits.block(block),
             None => match self.rows.saturating_sub(block.saturating_mul(64)) {

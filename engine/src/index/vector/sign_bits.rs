@@ -7,19 +7,19 @@ use super::quantise::nibbles;
 use super::record::CODEC_I4;
 
 /// Bytes of a block of 64 rows of `dim` dimensions: 512 for each 64 dimensions, rounded up.
-pub fn block_bytes(dim: u32) -> u32 {
+pub(crate) fn block_bytes(dim: u32) -> u32 {
     let groups = dim.next_multiple_of(64) / GROUP_DIMS as u32;
     groups * GROUP_BYTES as u32
 }
 
 /// The number of blocks for `rows` rows.
-pub fn blocks(rows: u32) -> u32 {
+pub(crate) fn blocks(rows: u32) -> u32 {
     rows.div_ceil(BLOCK_ROWS as u32)
 }
 
 /// A block that is being filled.
 #[derive(Debug)]
-pub struct Block {
+pub(crate) struct Block {
     /// Byte `32 * group + row % 32` has the bits of dimensions `4 * group` and the next three, the
     /// first lowest: in its low nibble for rows below 32, in its high nibble for the others.
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ pub struct Block {
 
 impl Block {
     /// An empty block for rows of `dim` dimensions.
-    pub fn new(dim: u32) -> Block {
+    pub(crate) fn new(dim: u32) -> Block {
         Block {
             bytes: vec![0; block_bytes(dim) as usize],
             rows: 0,
@@ -38,7 +38,7 @@ impl Block {
 
     /// Adds the signs of the first `dim` components of a row of `codec`. The block must not be
     /// full.
-    pub fn push(&mut self, codec: u8, row: &[u8], dim: usize) {
+    pub(crate) fn push(&mut self, codec: u8, row: &[u8], dim: usize) {
         match codec {
             CODEC_I4 => self.push_signs(nibbles(row).take(dim).map(|nibble| nibble >= 8)),
             _ => self.push_signs(row.iter().take(dim).map(|byte| byte.cast_signed() > 0)),
@@ -58,22 +58,22 @@ impl Block {
     }
 
     /// Whether it has 64 rows.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.rows == BLOCK_ROWS
     }
 
     /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
     /// The bytes; missing rows are zeros.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Removes all rows.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.bytes.fill(0);
         self.rows = 0;
     }

@@ -35,7 +35,7 @@ const UNREAD: [u8; 32] = [0; 32];
 
 /// A file that must be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The file on disk.
     pub file: SourceFile,
     /// Its document in the .kb; none for a file that the .kb does not have.
@@ -50,7 +50,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Whether the bytes of the file are those that the .kb knows.
-    pub fn is_same(&self) -> bool {
+    pub(crate) fn is_same(&self) -> bool {
         let stored = match (&self.stored, &self.skipped) {
             (Some(stored), _) => stored.hash,
             (None, Some(skipped)) => skipped.hash,
@@ -72,7 +72,7 @@ impl Candidate {
 
 /// What the .kb has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StoredDocument {
+pub(crate) struct StoredDocument {
     /// Number of the document.
     pub id: DocumentId,
     /// blake3 of the bytes it was made from.
@@ -81,7 +81,7 @@ pub struct StoredDocument {
 
 /// A difference between disk and file, or what may be one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// A file must be read.
     Read(Box<Candidate>),
     /// The file of a document is gone.
@@ -96,7 +96,7 @@ pub enum Change {
 
 /// What is compared, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Sides<'s> {
+pub(crate) struct Sides<'s> {
     /// Roots on disk.
     pub roots: &'s [Root],
     /// The file; `None`: there is none yet.
@@ -113,7 +113,7 @@ pub struct Sides<'s> {
 
 /// A comparison under way. `W`: where files come from.
 #[derive(Debug)]
-pub struct Comparison<'s, W = Walk<'s>> {
+pub(crate) struct Comparison<'s, W = Walk<'s>> {
     sides: Sides<'s>,
     force_hash: bool,
     /// Whether every file that is looked at is read.
@@ -172,7 +172,11 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     ///
     /// # Errors
     /// Those of `walk`; as [`Base::read`].
-    pub fn of(sides: Sides<'s>, walk: W, options: &IndexOptions) -> Result<Comparison<'s, W>> {
+    pub(crate) fn of(
+        sides: Sides<'s>,
+        walk: W,
+        options: &IndexOptions,
+    ) -> Result<Comparison<'s, W>> {
         let coverage = Coverage::new(sides.roots);
         let ranges = if sides.is_rebuild {
             vec![PathRange::all()]
@@ -272,7 +276,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     ///
     /// # Errors
     /// Those of the walk; as [`Base::read`].
-    pub fn next_change(&mut self) -> Result<Option<Change>> {
+    pub(crate) fn next_change(&mut self) -> Result<Option<Change>> {
         loop {
             let file = self.file.as_ref().map(|file| file.document_path.as_str());
             let document = self
@@ -517,7 +521,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
     /// # Errors
     /// [`crate::Error::RootVanished`] when nothing is left of a part of a root that the file has documents
     /// of, unless they are to be pruned.
-    pub fn finish(mut self) -> Result<Tally> {
+    pub(crate) fn finish(mut self) -> Result<Tally> {
         if !self.prune {
             self.coverage.refuse_vanished()?;
         }

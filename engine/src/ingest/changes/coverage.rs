@@ -11,7 +11,7 @@ use crate::ingest::root::{Root, Scope};
 ///
 /// Every question costs the logarithm of the number of parts for each folder of a path.
 #[derive(Debug)]
-pub struct Coverage {
+pub(crate) struct Coverage {
     roots: FxHashMap<u32, RootParts>,
     parts: Vec<Part>,
 }
@@ -73,7 +73,7 @@ impl RootParts {
 
 /// Document paths from one on, up to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PathRange {
+pub(crate) struct PathRange {
     /// First path, inclusive.
     pub from: String,
     /// The first path behind it; `None`: there is none.
@@ -82,7 +82,7 @@ pub struct PathRange {
 
 impl PathRange {
     /// All paths.
-    pub fn all() -> PathRange {
+    pub(crate) fn all() -> PathRange {
         PathRange {
             from: String::new(),
             until: None,
@@ -107,14 +107,14 @@ impl PathRange {
     }
 
     /// Whether a path that is not before the range lies in it.
-    pub fn reaches(&self, path: &str) -> bool {
+    pub(crate) fn reaches(&self, path: &str) -> bool {
         self.until.as_deref().is_none_or(|until| path < until)
     }
 }
 
 impl Coverage {
     /// What a run over `roots` looks at.
-    pub fn new(roots: &[Root]) -> Coverage {
+    pub(crate) fn new(roots: &[Root]) -> Coverage {
         let mut coverage = Coverage {
             roots: FxHashMap::default(),
             parts: Vec::new(),
@@ -156,25 +156,25 @@ impl Coverage {
     }
 
     /// When a root was looked at last, milliseconds since 1970; 0: never.
-    pub fn indexed_ms(&self, root: u32) -> i64 {
+    pub(crate) fn indexed_ms(&self, root: u32) -> i64 {
         self.roots.get(&root).map_or(0, |root| root.indexed_ms)
     }
 
     /// Whether the folder of a root belongs to another root from this run on, and with it its
     /// documents.
-    pub fn is_superseded(&self, root: Option<u32>) -> bool {
+    pub(crate) fn is_superseded(&self, root: Option<u32>) -> bool {
         let root = root.and_then(|root| self.roots.get(&root));
         root.is_some_and(|root| root.is_superseded)
     }
 
     /// Whether a document of that root and path is looked at.
-    pub fn covers(&self, root: Option<u32>, path: &str) -> bool {
+    pub(crate) fn covers(&self, root: Option<u32>, path: &str) -> bool {
         let root = root.and_then(|root| self.roots.get(&root));
         root.is_some_and(|root| root.parts_of(path).next().is_some())
     }
 
     /// Notes a document that the file has.
-    pub fn note_document(&mut self, root: Option<u32>, path: &str) {
+    pub(crate) fn note_document(&mut self, root: Option<u32>, path: &str) {
         let root = root.and_then(|root| self.roots.get(&root));
         for part in root.into_iter().flat_map(|root| root.parts_of(path)) {
             if let Some(part) = self.parts.get_mut(part) {
@@ -184,7 +184,7 @@ impl Coverage {
     }
 
     /// Notes a file that is there.
-    pub fn note_file(&mut self, root: u32, path: &str) {
+    pub(crate) fn note_file(&mut self, root: u32, path: &str) {
         let root = self.roots.get(&root);
         for part in root.into_iter().flat_map(|root| root.parts_of(path)) {
             if let Some(part) = self.parts.get_mut(part) {
@@ -195,7 +195,7 @@ impl Coverage {
 
     /// Notes something that is there and could not be read: parts that it lies in, or that lie in it,
     /// may be there.
-    pub fn note_unread(&mut self, path: &str) {
+    pub(crate) fn note_unread(&mut self, path: &str) {
         for root in self.roots.values() {
             for part in root.parts_of(path).chain(root.parts_in(path)) {
                 if let Some(part) = self.parts.get_mut(part) {
@@ -210,7 +210,7 @@ impl Coverage {
     ///
     /// # Errors
     /// [`Error::RootVanished`] naming the first part that has documents and no file.
-    pub fn refuse_vanished(&self) -> Result<()> {
+    pub(crate) fn refuse_vanished(&self) -> Result<()> {
         let mut parts = self.parts.iter();
         match parts.find(|part| part.documents > 0 && !part.is_there) {
             None => Ok(()),
@@ -223,7 +223,7 @@ impl Coverage {
 
     /// Where all documents that are looked at are, and all whose paths files of these roots may have:
     /// ascending, without overlap.
-    pub fn ranges(&self) -> Vec<PathRange> {
+    pub(crate) fn ranges(&self) -> Vec<PathRange> {
         let mut ranges = Vec::new();
         for root in self.roots.values() {
             match (root.whole, root.prefix.as_str()) {

@@ -17,7 +17,7 @@ use crate::ingest::report::EmptiedFolder;
 
 /// The empty folders that a walk found.
 #[derive(Debug, Default)]
-pub struct EmptyFolders {
+pub(crate) struct EmptyFolders {
     /// By document path.
     folders: BTreeMap<String, EmptyFolder>,
 }
@@ -31,7 +31,7 @@ struct EmptyFolder {
 
 impl EmptyFolders {
     /// Notes one, with its document path.
-    pub fn note(&mut self, path: String, folder: PathBuf) {
+    pub(crate) fn note(&mut self, path: String, folder: PathBuf) {
         let told = EmptiedFolder::new(folder);
         self.folders.insert(path, EmptyFolder { told, times: None });
     }
@@ -39,7 +39,7 @@ impl EmptyFolders {
     /// Whether a document stays, because it lies in a folder that may be where a disk is mounted at other times; then
     /// it is counted. A file of the path of a folder is none of it. `seen_ms`: when the document was there, milliseconds
     /// since 1970.
-    pub fn keeps(&mut self, path: &str, seen_ms: i64) -> bool {
+    pub(crate) fn keeps(&mut self, path: &str, seen_ms: i64) -> bool {
         let mut above = ancestors(path).filter(|above| *above != path);
         let Some(above) = above.find(|above| self.folders.contains_key(*above)) else {
             return false;
@@ -57,7 +57,7 @@ impl EmptyFolders {
     }
 
     /// Those whose documents stay.
-    pub fn into_kept(self) -> Vec<EmptiedFolder> {
+    pub(crate) fn into_kept(self) -> Vec<EmptiedFolder> {
         let told = self.folders.into_values().map(|empty| empty.told);
         told.filter(|told| told.documents > 0).collect()
     }

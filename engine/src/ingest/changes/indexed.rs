@@ -20,7 +20,7 @@ const BYTES_AT_ONCE: usize = 1 << 20;
 
 /// The file that rows are read from.
 #[derive(Debug, Clone, Copy)]
-pub struct Base<'b> {
+pub(crate) struct Base<'b> {
     /// The .kb.
     pub container: &'b Container,
     /// The only commit that counts.
@@ -29,7 +29,7 @@ pub struct Base<'b> {
 
 impl Base<'_> {
     /// Whether it has an older format, so that no text can be taken from it.
-    pub fn is_older(&self) -> bool {
+    pub(crate) fn is_older(&self) -> bool {
         self.container.signature().is_older()
     }
 
@@ -37,7 +37,7 @@ impl Base<'_> {
     ///
     /// # Errors
     /// [`Error::SnapshotExpired`] when there is another one; what `request` says.
-    pub fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn read<T>(&self, mut request: impl FnMut(&Snapshot<'_>) -> Result<T>) -> Result<T> {
         self.container.read(|snapshot| {
             if self.commit != snapshot.identity() {
                 return Err(Error::SnapshotExpired);
@@ -49,7 +49,7 @@ impl Base<'_> {
 
 /// What the file has of a document that may be compared with a file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexedDocument {
+pub(crate) struct IndexedDocument {
     /// Number of the document.
     pub id: DocumentId,
     /// Document path.
@@ -82,7 +82,7 @@ impl IndexedDocument {
 
 /// Rows of a table in the order of paths.
 #[derive(Debug)]
-pub struct Rows<'b, R> {
+pub(crate) struct Rows<'b, R> {
     base: Option<Base<'b>>,
     /// Ranges that are left, the next first.
     ranges: VecDeque<PathRange>,
@@ -91,7 +91,7 @@ pub struct Rows<'b, R> {
 
 impl<'b, R> Rows<'b, R> {
     /// Those of `ranges`, which ascend; without a base none.
-    pub fn new(base: Option<Base<'b>>, ranges: Vec<PathRange>) -> Rows<'b, R> {
+    pub(crate) fn new(base: Option<Base<'b>>, ranges: Vec<PathRange>) -> Rows<'b, R> {
         Rows {
             base,
             ranges: ranges.into(),
@@ -124,7 +124,7 @@ impl Rows<'_, IndexedDocument> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; as [`Base::read`].
-    pub fn next_row(&mut self) -> Result<Option<IndexedDocument>> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<IndexedDocument>> {
         self.next_of(read_documents)
     }
 }
@@ -134,7 +134,7 @@ impl Rows<'_, (String, SkippedRecord)> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; as [`Base::read`].
-    pub fn next_row(&mut self) -> Result<Option<(String, SkippedRecord)>> {
+    pub(crate) fn next_row(&mut self) -> Result<Option<(String, SkippedRecord)>> {
         self.next_of(read_skipped)
     }
 }

@@ -4,11 +4,11 @@
 //! which documents a run is about; [`emptied`] tells emptied folders from disks that are not mounted; [`survey`] counts the differences before anything is written.
 //! [`source_check`] looks at the originals of a few documents only.
 
-pub mod comparison;
-pub mod coverage;
-pub mod emptied;
-pub mod freshness;
-pub mod indexed;
-pub mod source_check;
-pub mod survey;
-pub mod tally;
+pub(crate) mod comparison;
+pub(crate) mod coverage;
+pub(crate) mod emptied;
+pub(crate) mod freshness;
+pub(crate) mod indexed;
+pub(crate) mod source_check;
+pub(crate) mod survey;
+pub(crate) mod tally;

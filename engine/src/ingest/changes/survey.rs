@@ -17,14 +17,14 @@ use crate::store::skipped::SkippedRecord;
 /// Memory limit of the differences that wait to be applied, in bytes.
 // About 40,000 differences. With more, the rest is found by another pass: holding all records took
 // 1.6 GB for a million documents (docs/decisions/04-segments.md).
-pub const BUFFER_LIMIT_BYTES: usize = 16 << 20;
+pub(crate) const BUFFER_LIMIT_BYTES: usize = 16 << 20;
 
 /// Memory of a thread that compares content.
 const COMPARED_BYTES: u64 = 64 << 10;
 
 /// What there is to do.
 #[derive(Debug, Clone, Default)]
-pub struct Survey {
+pub(crate) struct Survey {
     /// What is counted beside the differences.
     pub tally: Tally,
     /// Files that must be read.
@@ -102,7 +102,7 @@ impl Survey {
     }
 
     /// Whether nothing must be read, removed or forgotten.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.files == 0 && self.gone == 0
     }
 
@@ -143,7 +143,7 @@ fn memory_bytes(change: &Change) -> usize {
 
 /// Differences on their way into the file.
 #[derive(Debug)]
-pub enum Changes<'s> {
+pub(crate) enum Changes<'s> {
     /// Those of a survey, and what it counted.
     Buffered(std::vec::IntoIter<Change>, Tally),
     /// Found again.
@@ -155,7 +155,7 @@ impl Changes<'_> {
     ///
     /// # Errors
     /// As [`Comparison::next_change`].
-    pub fn next_change(&mut self) -> Result<Option<Change>> {
+    pub(crate) fn next_change(&mut self) -> Result<Option<Change>> {
         match self {
             Changes::Buffered(changes, _) => Ok(changes.next()),
             Changes::Rescan(comparison) => comparison.next_change(),
@@ -166,7 +166,7 @@ impl Changes<'_> {
     ///
     /// # Errors
     /// As [`Comparison::finish`].
-    pub fn finish(self) -> Result<Tally> {
+    pub(crate) fn finish(self) -> Result<Tally> {
         match self {
             Changes::Buffered(_, tally) => Ok(tally),
             Changes::Rescan(comparison) => comparison.finish(),

@@ -6,7 +6,7 @@ use crate::ingest::report::{EmptiedFolder, Skipped};
 
 /// What is counted beside the changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Documents whose files are as they were, or could not be looked at.
     pub unchanged: u64,
     /// What is left out without being read.
@@ -22,7 +22,7 @@ impl Tally {
     ///
     /// # Errors
     /// [`Error::Io`] naming the first.
-    pub fn refuse_unread(&self) -> Result<()> {
+    pub(crate) fn refuse_unread(&self) -> Result<()> {
         match &self.unread {
             None => Ok(()),
             Some(path) => Err(Error::Io {

@@ -3,6 +3,6 @@
 //! `split_costs` prices every place where the text may be split, `syntax_costs` the lines of programs whose syntax is
 //! known, `chunker` finds the cheapest way through them.
 
-pub mod chunker;
+pub(crate) mod chunker;
 mod split_costs;
 mod syntax_costs;

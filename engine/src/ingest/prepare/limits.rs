@@ -34,7 +34,7 @@ const MAX_FRAME_BYTES: usize = MAX_ITEM_BYTES / 4 * 3;
 ///
 /// # Errors
 /// [`Error::TooLarge`] naming what is too large; [`Error::InvalidArgument`] for parts that do not divide its text.
-pub fn check(document: &Document) -> Result<()> {
+pub(crate) fn check(document: &Document) -> Result<()> {
     let metadata = document.metadata.iter();
     let metadata = metadata.map(|(key, value)| key.len() + value.len());
     for (what, size, limit) in [
@@ -74,7 +74,7 @@ fn check_parts(document: &Document) -> Result<()> {
 /// # Errors
 /// [`Error::TooLarge`] for a chunk, [`Error::TooMany`] for their number; [`Error::Storage`] when zstd
 /// cannot be set up.
-pub fn check_chunks(text: &str, chunks: &[ChunkSpan]) -> Result<()> {
+pub(crate) fn check_chunks(text: &str, chunks: &[ChunkSpan]) -> Result<()> {
     for chunk in chunks {
         let bytes = chunk.span.len() as usize;
         if bytes <= MAX_CHUNK_BYTES {

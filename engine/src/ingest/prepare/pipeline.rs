@@ -29,7 +29,7 @@ const NOT_HASHED: [u8; 32] = [0xff; 32];
 
 /// What is prepared, or passes by in its place in the order.
 #[derive(Debug)]
-pub enum Input {
+pub(crate) enum Input {
     /// A file, to be read.
     File(Box<Candidate>),
     /// A document of a file that is rebuilt.
@@ -58,7 +58,7 @@ impl Input {
 
 /// What became of it.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Ready to be written.
     Prepared(Box<Prepared>),
     /// Size, time and bytes of the file are those that the .kb knows.
@@ -75,7 +75,7 @@ pub enum Outcome {
 
 /// How files are prepared.
 #[derive(Clone, Copy)]
-pub struct Preparation<'p> {
+pub(crate) struct Preparation<'p> {
     /// Makes vectors.
     pub model: &'p dyn Embedder,
     /// The quantiser of the file.

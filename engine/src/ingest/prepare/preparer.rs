@@ -20,7 +20,7 @@ use crate::store::outline::SectionPath;
 
 /// Where a document came from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     /// Position of its root; none for a document that is no file of a root.
     pub root: Option<u32>,
     /// Bytes of the original.
@@ -33,7 +33,7 @@ pub struct Source {
 
 /// How a document is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Chunking {
+pub(crate) enum Chunking {
     /// At headings, paragraphs and blank lines, as [`crate::ingest::chunk`] does.
     Auto,
     /// Not at all: one chunk, and its path is not searched. To measure ranking alone.
@@ -51,7 +51,7 @@ pub enum Chunking {
 
 /// A document ready to be written.
 #[derive(Debug)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// Text, outline and metadata.
     pub document: Document,
     /// Where it came from.
@@ -72,21 +72,21 @@ pub struct Prepared {
 
 impl Prepared {
     /// About the bytes that it holds: a package of 1 MB may be 50 MB of text.
-    pub fn held_bytes(&self) -> u64 {
+    pub(crate) fn held_bytes(&self) -> u64 {
         let chunks = self.chunks.len() * size_of::<ChunkSpan>();
         let held = self.document.text.len() + self.vectors.len() + self.terms.held_bytes() + chunks;
         held as u64
     }
 
     /// The tags that the document states.
-    pub fn stated_tags(&self) -> Vec<String> {
+    pub(crate) fn stated_tags(&self) -> Vec<String> {
         tags::stated(&self.document.file_type, &self.document.metadata)
     }
 }
 
 /// Prepares documents on one thread; keeps buffers and the analyser's caches between them.
 #[derive(Debug)]
-pub struct Preparer<'m> {
+pub(crate) struct Preparer<'m> {
     /// Text -> terms.
     analyser: Analyser,
     /// Text -> vectors.
@@ -101,7 +101,7 @@ pub struct Preparer<'m> {
 
 impl<'m> Preparer<'m> {
     /// For files whose vectors come from `model`, quantised with `range`.
-    pub fn new(model: &'m dyn Embedder, range: f32) -> Preparer<'m> {
+    pub(crate) fn new(model: &'m dyn Embedder, range: f32) -> Preparer<'m> {
         Preparer {
             analyser: Analyser::new(),
             model,
@@ -116,7 +116,7 @@ impl<'m> Preparer<'m> {
     /// # Errors
     /// [`crate::Error::TooLarge`] and [`crate::Error::TooMany`] for a document that no .kb can hold:
     /// what is prepared can be written.
-    pub fn prepare(
+    pub(crate) fn prepare(
         &mut self,
         document: Document,
         source: Source,

@@ -6,7 +6,7 @@ use crate::ingest::prepare::preparer::{Chunking, Source};
 
 /// What stays of a document when its content changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PreservedFields {
+pub(crate) struct PreservedFields {
     /// Last part of its handle.
     pub suffix: String,
     /// Its tags, ascending.
@@ -17,7 +17,7 @@ pub struct PreservedFields {
 
 /// A document that was read and cut before.
 #[derive(Debug)]
-pub struct PreservedDocument {
+pub(crate) struct PreservedDocument {
     /// Number of the document, which stays.
     pub id: DocumentId,
     /// What stays of it.

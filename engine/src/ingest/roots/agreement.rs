@@ -14,11 +14,11 @@ use crate::ingest::source::open::SourceFolder;
 /// Documents of a root that are compared.
 // Enough to tell a moved folder from another one: more than half of them must have the same content
 // (docs/limits.md).
-pub const SAMPLE_DOCUMENTS: usize = 32;
+pub(crate) const SAMPLE_DOCUMENTS: usize = 32;
 
 /// A document of a root, to be compared with a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sample {
+pub(crate) struct Sample {
     /// Path below the folder of the root, with `/`, NFC.
     pub relative: String,
     /// Bytes of the file it was made from.
@@ -29,7 +29,7 @@ pub struct Sample {
 
 /// How many samples were found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Agreement {
+pub(crate) struct Agreement {
     /// Samples that are there with the same content.
     pub same: u32,
     /// Samples in all.
@@ -39,7 +39,7 @@ pub struct Agreement {
 impl Agreement {
     /// Compares `samples` with the files in `folder`. Reads files of equal size only, and through no
     /// link: what a sample is called stands in a file that anybody may have made.
-    pub fn of(folder: &Path, samples: &[Sample]) -> Agreement {
+    pub(crate) fn of(folder: &Path, samples: &[Sample]) -> Agreement {
         let same = match SourceFolder::open(folder) {
             Ok(folder) => samples.iter().filter(|s| s.is_in(&folder)).count(),
             Err(_) => 0,
@@ -51,12 +51,12 @@ impl Agreement {
     }
 
     /// Whether the folder is the root. A root without documents has nothing that could be lost.
-    pub fn is_enough(self) -> bool {
+    pub(crate) fn is_enough(self) -> bool {
         self.compared == 0 || self.same > self.compared / 2
     }
 
     /// Whether this one is a better agreement than the other: a larger share of the samples.
-    pub fn is_better_than(self, other: Agreement) -> bool {
+    pub(crate) fn is_better_than(self, other: Agreement) -> bool {
         let share = |a: Agreement, b: Agreement| u64::from(a.same) * u64::from(b.compared.max(1));
         share(self, other) > share(other, self)
     }

@@ -7,7 +7,7 @@ use kb_types::error::{Error, Result};
 
 /// What is asked of the given paths beside being read.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct ResolveOptions<'a> {
+pub(crate) struct ResolveOptions<'a> {
     /// Whether a path that no longer exists counts when the file knows it.
     pub allow_missing: bool,
     /// The only path is the folder of the root of that name: see

@@ -5,10 +5,10 @@
 //! only has the name of a root of a sealed file, unless its content or the user says that it is that
 //! root. A root whose folder is gone is recognised by its content alone.
 
-pub mod agreement;
+pub(crate) mod agreement;
 mod entry;
-pub mod given_path;
+pub(crate) mod given_path;
 mod moved;
 mod nested;
-pub mod resolve;
-pub mod table;
+pub(crate) mod resolve;
+pub(crate) mod table;

@@ -19,14 +19,14 @@ use crate::store::meta::selection::RootSelection;
 
 /// Tells whether the path of a document is, or begins with, one or several parts. ResolveOptions about names of
 /// new roots, and about folders that may be a root of a sealed file.
-pub type IsPathPrefix<'a> = dyn Fn(&str) -> Result<bool> + 'a;
+pub(crate) type IsPathPrefix<'a> = dyn Fn(&str) -> Result<bool> + 'a;
 
 /// Gives documents of a root, spread over all of them, by which its folder is known again.
-pub type Samples<'a> = dyn FnMut(&RootRecord) -> Result<Vec<Sample>> + 'a;
+pub(crate) type Samples<'a> = dyn FnMut(&RootRecord) -> Result<Vec<Sample>> + 'a;
 
 /// Roots for the walk, and for the file.
 #[derive(Debug, Clone, Default)]
-pub struct Resolved {
+pub(crate) struct Resolved {
     /// What is looked at.
     pub roots: Vec<Root>,
     /// All roots of the file after this run.

@@ -23,7 +23,7 @@ use crate::store::{outline, parts, segments, symbols};
 
 /// The changes of one commit on their way into the file.
 #[derive(Debug)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// Counts so far; written by [`Batch::finish`].
     meta: Meta,
     /// Numbers so far; written by [`Batch::finish`].
@@ -48,7 +48,7 @@ struct Tombstones {
 
 impl Batch {
     /// Continues the counts and numbers of a file with those settings.
-    pub fn new(meta: Meta, manifest: Manifest, now_ms: i64, settings: &Settings) -> Batch {
+    pub(crate) fn new(meta: Meta, manifest: Manifest, now_ms: i64, settings: &Settings) -> Batch {
         Batch {
             meta,
             manifest,
@@ -60,13 +60,13 @@ impl Batch {
     }
 
     /// Facts about the file so far.
-    pub fn meta(&mut self) -> &mut Meta {
+    pub(crate) fn meta(&mut self) -> &mut Meta {
         &mut self.meta
     }
 
     /// Writes a new document with tags, ascending. In ascending order of paths all go into one
     /// segment until it is full.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         transaction: &mut Transaction<'_>,
         prepared: &Prepared,
@@ -77,7 +77,7 @@ impl Batch {
 
     /// The same, in a file that gets more documents with handles of their own later: `is_reserved`
     /// tells which suffixes theirs have.
-    pub fn add_beside(
+    pub(crate) fn add_beside(
         &mut self,
         transaction: &mut Transaction<'_>,
         prepared: &Prepared,
@@ -96,7 +96,7 @@ impl Batch {
 
     /// Writes the new content of a document; it keeps number, handle and, unless others are given, the
     /// tags that people gave it, beside those that it states now.
-    pub fn replace(
+    pub(crate) fn replace(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -119,7 +119,7 @@ impl Batch {
 
     /// Writes a document under a number that is its own: what is `fields` of it stays. One without
     /// chunks is in no segment.
-    pub fn write(
+    pub(crate) fn write(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -166,7 +166,11 @@ impl Batch {
     }
 
     /// Removes a document of an earlier commit.
-    pub fn remove(&mut self, transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+    pub(crate) fn remove(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        id: DocumentId,
+    ) -> Result<()> {
         let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
         outline::remove(transaction, id)?;
@@ -176,7 +180,7 @@ impl Batch {
     }
 
     /// Notes the time of a file whose content is as it was.
-    pub fn touch(
+    pub(crate) fn touch(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -188,7 +192,7 @@ impl Batch {
     }
 
     /// Gives a document of an earlier commit other tags, ascending.
-    pub fn tag(
+    pub(crate) fn tag(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -232,7 +236,7 @@ impl Batch {
     /// Closes the last segment, notes deleted rows and writes the rows of table `kb`. `base` is the
     /// file as the last commit left it, with the cache of its catalog; none for a new file. The caller
     /// commits.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         transaction: &mut Transaction<'_>,
         base: Option<(&Container, &CatalogCache)>,

@@ -13,7 +13,7 @@ use crate::store::documents::DocumentRecord;
 /// The documents of some segments that are not deleted and have chunks, in the order of their paths.
 ///
 /// Rows of a segment are in that order, so one record of each segment is held.
-pub struct LiveDocuments<'b> {
+pub(crate) struct LiveDocuments<'b> {
     snapshot: &'b Snapshot<'b>,
     catalog: &'b Catalog,
     bound: &'b [BoundSegment<'b>],
@@ -60,7 +60,7 @@ impl<'b> LiveDocuments<'b> {
     ///
     /// # Errors
     /// As [`LiveDocuments::advance`].
-    pub fn new(
+    pub(crate) fn new(
         snapshot: &'b Snapshot<'b>,
         catalog: &'b Catalog,
         bound: &'b [BoundSegment<'b>],
@@ -83,7 +83,7 @@ impl<'b> LiveDocuments<'b> {
     ///
     /// # Errors
     /// [`Error::Damaged`] when rows and records contradict each other, or paths do not ascend.
-    pub fn advance(&mut self) -> Result<Option<(DocumentId, DocumentRecord)>> {
+    pub(crate) fn advance(&mut self) -> Result<Option<(DocumentId, DocumentRecord)>> {
         let Some(Reverse(head)) = self.heads.pop() else {
             return Ok(None);
         };

@@ -42,11 +42,11 @@ const LARGE_TIER: u32 = 1 + (LARGE_BYTES / SMALLEST_BYTES).ilog(FAN_OUT as u64);
 /// Most text bytes that the merges after one commit write.
 // About a second of work. Larger merges are made at the end of `kb index`, where users expect to
 // wait, and by `kb seal`.
-pub const COMMIT_BYTES: u64 = 64 << 20;
+pub(crate) const COMMIT_BYTES: u64 = 64 << 20;
 
 /// How much of a segment is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub(crate) struct Size {
     /// Number of the segment.
     pub segment: SegmentId,
     /// Chunks that are not deleted.
@@ -75,7 +75,7 @@ impl Size {
 
 /// What the merges of one commit or one run may still do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limit {
+pub(crate) struct Limit {
     /// Most bytes of text that they write in all; none: as much as there is.
     all_bytes: Option<u64>,
     /// How much of that is left.
@@ -86,7 +86,7 @@ pub struct Limit {
 
 impl Limit {
     /// After a commit that somebody waits for.
-    pub fn commit() -> Limit {
+    pub(crate) fn commit() -> Limit {
         Limit {
             all_bytes: Some(COMMIT_BYTES),
             left_bytes: COMMIT_BYTES,
@@ -95,7 +95,7 @@ impl Limit {
     }
 
     /// Where time is expected.
-    pub fn none() -> Limit {
+    pub(crate) fn none() -> Limit {
         Limit {
             all_bytes: None,
             left_bytes: u64::MAX,
@@ -104,7 +104,7 @@ impl Limit {
     }
 
     /// Notes a merge that was made.
-    pub fn spend(&mut self, bytes: u64) {
+    pub(crate) fn spend(&mut self, bytes: u64) {
         if self.all_bytes.is_some() {
             self.left_bytes = self.left_bytes.saturating_sub(bytes);
         }
@@ -121,7 +121,7 @@ impl Limit {
 /// left to a larger limit. A segment of which more is deleted than left is rebuilt alone.
 ///
 /// Calling it until it says none ends: each merge leaves fewer segments or none deleted.
-pub fn choose(sizes: &[Size], limit: &Limit) -> Option<(Vec<SegmentId>, u64)> {
+pub(crate) fn choose(sizes: &[Size], limit: &Limit) -> Option<(Vec<SegmentId>, u64)> {
     // First, because it frees most for what it writes: a segment that is mostly deleted costs every
     // search its dead rows.
     let half_dead = sizes

@@ -28,7 +28,7 @@ use crate::store::segments::SegmentRecord;
 ///
 /// # Errors
 /// [`Error::Damaged`].
-pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
+pub(crate) fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample>> {
     let segments = bound.iter().map(|bound| bound.segment);
     let text_bytes: u64 = segments.map(|segment| segment.live_text_bytes()).sum();
     let Some(every) = TextSample::step(text_bytes) else {
@@ -56,7 +56,7 @@ pub fn dictionary_sample(bound: &[BoundSegment<'_>]) -> Result<Option<TextSample
 
 /// How a merged segment is stored.
 #[derive(Debug, Clone, Copy)]
-pub struct SegmentEncoding<'e> {
+pub(crate) struct SegmentEncoding<'e> {
     /// Compression of the text.
     pub compression: Compression,
     /// Codec of the vectors: that of the segments, or nibbles for signed bytes.
@@ -71,7 +71,7 @@ pub struct SegmentEncoding<'e> {
 }
 
 /// Writes one segment from documents of others.
-pub struct MergeWriter<'b> {
+pub(crate) struct MergeWriter<'b> {
     segment: SegmentId,
     /// Segments that are merged, by ascending number.
     inputs: Vec<MergeInput<'b>>,
@@ -178,7 +178,7 @@ impl<'b> MergeWriter<'b> {
     }
 
     /// Rows so far.
-    pub fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.columns.rows()
     }
 
@@ -188,7 +188,7 @@ impl<'b> MergeWriter<'b> {
     /// # Errors
     /// [`Error::Damaged`] when rows, columns and records contradict each other; what storage says;
     /// [`Error::Cancelled`].
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         transaction: &mut Transaction<'_>,
         old: DocumentId,
@@ -254,7 +254,7 @@ impl<'b> MergeWriter<'b> {
     ///
     /// # Errors
     /// [`Error::Damaged`]; what storage and `check` say.
-    pub fn finish(
+    pub(crate) fn finish(
         self,
         snapshot: &Snapshot<'_>,
         transaction: &mut Transaction<'_>,

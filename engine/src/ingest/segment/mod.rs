@@ -4,10 +4,10 @@
 //! from others; both leave the record of the segment to `columns`. [`merge_policy`] chooses what to
 //! merge.
 
-pub mod batch;
+pub(crate) mod batch;
 mod columns;
-pub mod live_documents;
-pub mod merge_policy;
-pub mod merge_writer;
+pub(crate) mod live_documents;
+pub(crate) mod merge_policy;
+pub(crate) mod merge_writer;
 pub(super) mod more_vectors;
-pub mod writer;
+pub(crate) mod writer;

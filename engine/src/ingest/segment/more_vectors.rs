@@ -132,7 +132,7 @@ pub(super) struct MergedVectors {
 
 /// Where a column comes from and where it goes.
 #[derive(Debug, Clone)]
-pub struct ColumnMove {
+pub(crate) struct ColumnMove {
     /// Its number in the segments that are merged.
     pub from: u16,
     /// What it is in the segment that is made.

@@ -31,7 +31,7 @@ const ROWS_LIMIT: u32 = 4_000_000;
 /// Writes one segment into a transaction. Documents come in ascending order of path bytes, which
 /// makes row order the order of ties.
 #[derive(Debug)]
-pub struct SegmentWriter {
+pub(crate) struct SegmentWriter {
     /// Number of the segment.
     segment: SegmentId,
     /// Chunks, text and vectors.
@@ -47,7 +47,7 @@ pub struct SegmentWriter {
 impl SegmentWriter {
     /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`, with or without
     /// trigrams.
-    pub fn new(
+    pub(crate) fn new(
         segment: SegmentId,
         codec: u8,
         dim: u32,
@@ -74,7 +74,7 @@ impl SegmentWriter {
 
     /// Whether the next document, of so many chunks, belongs into a new segment: this one is full, or
     /// the document does not sort after the last. A segment of one document may be larger.
-    pub fn is_full_for(&self, path: &str, chunks: usize) -> bool {
+    pub(crate) fn is_full_for(&self, path: &str, chunks: usize) -> bool {
         let rows = self.columns.rows() as usize;
         self.keyword_index.memory_bytes() >= POSTINGS_LIMIT_BYTES
             || rows > 0 && rows.saturating_add(chunks) > ROWS_LIMIT as usize
@@ -87,7 +87,7 @@ impl SegmentWriter {
     ///
     /// # Errors
     /// [`Error::DocumentExists`] when its path does not sort after the last one; what storage says.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -147,7 +147,7 @@ impl SegmentWriter {
     }
 
     /// Writes the columns that are left, the facets and the record of the segment.
-    pub fn finish(self, transaction: &mut Transaction<'_>) -> Result<SegmentRecord> {
+    pub(crate) fn finish(self, transaction: &mut Transaction<'_>) -> Result<SegmentRecord> {
         let keyword_index = self.keyword_index;
         let record = self
             .columns
@@ -165,7 +165,7 @@ impl SegmentWriter {
 ///
 /// # Errors
 /// [`Error::Storage`].
-pub fn write_document(
+pub(crate) fn write_document(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     prepared: &Prepared,

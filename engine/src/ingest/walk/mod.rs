@@ -27,5 +27,5 @@ mod source_file;
 mod tree;
 mod walker;
 
-pub use source_file::{LeftOut, SourceFile, WalkItem};
-pub use walker::{Walk, WalkOptions};
+pub(crate) use source_file::{LeftOut, SourceFile, WalkItem};
+pub(crate) use walker::{Walk, WalkOptions};

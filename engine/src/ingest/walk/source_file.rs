@@ -9,7 +9,7 @@ use crate::ingest::source::open::{self, Links, OpenError, SourceFolder};
 
 /// A file to index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
+pub(crate) struct SourceFile {
     /// Its document path: prefix and relative path with `/`, NFC.
     pub document_path: String,
     /// Bytes, as the folder listed them.
@@ -49,7 +49,7 @@ impl Location {
 
 impl SourceFile {
     /// Where it was found. To be shown: `SourceFile::open` opens it.
-    pub fn disk_path(&self) -> PathBuf {
+    pub(crate) fn disk_path(&self) -> PathBuf {
         self.location.path()
     }
 
@@ -64,7 +64,7 @@ impl SourceFile {
 
 /// A file or folder of a root that is left out before it is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// The document path that it would have.
     pub path: String,
     /// Why, in a few words.
@@ -79,7 +79,7 @@ pub struct LeftOut {
 
 /// What a walk comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum WalkItem {
+pub(crate) enum WalkItem {
     /// A file to index. Document paths of files ascend; none comes twice.
     File(SourceFile),
     /// A file or folder that is left out before it is read. Files under an ignore rule or a pattern of the root and

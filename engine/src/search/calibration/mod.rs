@@ -93,7 +93,7 @@ pub const SEMANTIC: Weights = Weights {
 /// Where one chunk has every term of the query, a hit of this fused score or more scores at least .5,
 /// however large the file: names and error codes have no useful embedding. A chunk of twice the mean
 /// length that has the terms once reaches it. 0.001 of the off-topic queries have such a chunk.
-pub const EVERY_TERM_FUSED: f64 = 0.1;
+pub(crate) const EVERY_TERM_FUSED: f64 = 0.1;
 
 /// Turns the fused scores of one answer into scores.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,7 +18,7 @@ mod row;
 
 use packed::PackedRows;
 pub use packed::{BLOCK_ROWS, HEAD_BYTES};
-pub use row::ChunkRow;
+pub(crate) use row::ChunkRow;
 
 /// Writes the chunk rows of a segment.
 #[derive(Debug)]

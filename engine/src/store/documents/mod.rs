@@ -11,14 +11,14 @@ use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot, Table};
 use crate::store::{handles, tables};
 
-pub mod parts;
+pub(crate) mod parts;
 mod record;
-pub mod symbols;
+pub(crate) mod symbols;
 
 pub use record::DocumentRecord;
 
 /// The segment of a document without chunks: it is in none. Segments are numbered from 1.
-pub const NO_SEGMENT: u32 = 0;
+pub(crate) const NO_SEGMENT: u32 = 0;
 
 /// Most unwanted records that are read on the way to the next wanted one.
 // A lookup reads a path of the tree, three or four pages. Sixteen records lie in one or two leaves.
@@ -181,7 +181,7 @@ pub fn put(
 
 /// Writes a document with its path; the caller writes its suffix.
 #[cfg(feature = "ingest")]
-pub fn put_with_path(
+pub(crate) fn put_with_path(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     record: &DocumentRecord,
@@ -193,7 +193,11 @@ pub fn put_with_path(
 
 /// Writes the suffix of a document. Suffixes that ascend take a fifth less of a file than others.
 #[cfg(feature = "ingest")]
-pub fn put_suffix(transaction: &mut Transaction<'_>, id: DocumentId, suffix: &str) -> Result<()> {
+pub(crate) fn put_suffix(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    suffix: &str,
+) -> Result<()> {
     let number = u64::from(id.0).to_le_bytes();
     transaction.put(tables::DOC_BY_SUFFIX, Key::Str(suffix), &number)
 }
@@ -203,7 +207,7 @@ pub fn put_suffix(transaction: &mut Transaction<'_>, id: DocumentId, suffix: &st
 /// # Errors
 /// [`Error::Damaged`] when there is none, or it does not decode.
 #[cfg(feature = "ingest")]
-pub fn get_uncommitted(
+pub(crate) fn get_uncommitted(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
 ) -> Result<DocumentRecord> {
@@ -227,7 +231,7 @@ pub fn put_record(
 /// Removes a document with its path and suffix. Its chunks, outline and skipped files are not looked
 /// at.
 #[cfg(feature = "ingest")]
-pub fn remove(
+pub(crate) fn remove(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     record: &DocumentRecord,
@@ -243,7 +247,7 @@ pub fn remove(
 /// transaction included, and that is not reserved. The same path in a file without a clash gets the
 /// same suffix.
 #[cfg(feature = "ingest")]
-pub fn free_suffix(
+pub(crate) fn free_suffix(
     transaction: &mut Transaction<'_>,
     path: &str,
     is_reserved: &mut dyn FnMut(&str) -> Result<bool>,

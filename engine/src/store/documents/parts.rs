@@ -69,7 +69,7 @@ struct SlideRecord {
 ///
 /// # Errors
 /// [`Error::TooLarge`].
-pub fn check_size(parts: &[Part]) -> Result<()> {
+pub(crate) fn check_size(parts: &[Part]) -> Result<()> {
     let most = |part: &Part| {
         let others = match &part.content {
             PartContent::Page(page) => page.label.len(),
@@ -108,7 +108,7 @@ pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, parts: &[Part]) ->
 
 /// Removes the parts of a document.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
     transaction
         .remove(tables::PARTS, Key::U64(u64::from(id.0)))
         .map(|_| ())
@@ -118,7 +118,7 @@ pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::TooLarge`].
-pub fn encode(parts: &[Part]) -> Result<Vec<u8>> {
+pub(crate) fn encode(parts: &[Part]) -> Result<Vec<u8>> {
     let mut record = PartsRecord::default();
     for part in parts {
         let (start, line) = (part.start, part.line);

@@ -13,9 +13,9 @@ use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::meta::selection::RootSelection;
 use crate::store::tables;
 
-pub mod effort;
-pub mod selection;
-pub mod vector_columns;
+pub(crate) mod effort;
+pub(crate) mod selection;
+pub(crate) mod vector_columns;
 
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
@@ -147,7 +147,7 @@ pub struct SealRecord {
 
 /// Rules by which the documents of a root were searched for secrets, and the readers that read them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, SchemaRead, SchemaWrite)]
-pub struct SearchedRoot {
+pub(crate) struct SearchedRoot {
     /// Its number.
     pub root: u32,
     /// The version of the rules, 0 where nothing was searched, and 256 times that of the readers.
@@ -157,7 +157,7 @@ pub struct SearchedRoot {
 #[cfg(feature = "ingest")]
 impl SearchedRoot {
     /// One of these versions; each is below 256.
-    pub fn new(root: u32, rules: u32, readers: u32) -> SearchedRoot {
+    pub(crate) fn new(root: u32, rules: u32, readers: u32) -> SearchedRoot {
         SearchedRoot {
             root,
             versions: (readers << 8) | (rules & 0xFF),
@@ -165,14 +165,14 @@ impl SearchedRoot {
     }
 
     /// The version of the readers.
-    pub fn readers(self) -> u32 {
+    pub(crate) fn readers(self) -> u32 {
         self.versions >> 8
     }
 }
 
 /// What index runs and merges are to do. A file without the rows has the defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Whether files that are, or hold, keys or credentials become documents.
     pub include_secrets: bool,
     /// Roots whose files were all read, by number, with the versions of what read and searched them. Documents of others
@@ -308,7 +308,7 @@ impl Settings {
     ///
     /// # Errors
     /// [`Error::Damaged`] when one does not decode.
-    pub fn read(snapshot: &Snapshot<'_>) -> Result<Settings> {
+    pub(crate) fn read(snapshot: &Snapshot<'_>) -> Result<Settings> {
         let mut settings = Settings::default();
         let Some(table) = snapshot.table(tables::KB)? else {
             return Ok(settings);
@@ -328,7 +328,7 @@ impl Settings {
 
     /// Writes the rows, where they say more than the defaults.
     #[cfg(feature = "ingest")]
-    pub fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
+    pub(crate) fn write(&self, transaction: &mut Transaction<'_>) -> Result<()> {
         let secrets = SecretsRecord {
             include_secrets: self.include_secrets,
             searched: self.searched.clone(),
@@ -349,7 +349,7 @@ impl Settings {
     }
 
     /// Which files of a root are taken.
-    pub fn selection(&self, root: u32) -> RootSelection {
+    pub(crate) fn selection(&self, root: u32) -> RootSelection {
         let known = self.selections.iter().find(|known| known.root == root);
         known.cloned().unwrap_or_else(|| RootSelection {
             root,
@@ -359,14 +359,14 @@ impl Settings {
 
     /// Whether the documents of a root were searched by these rules.
     #[cfg(feature = "ingest")]
-    pub fn is_searched(&self, root: u32, rules: u32) -> bool {
+    pub(crate) fn is_searched(&self, root: u32, rules: u32) -> bool {
         let mut roots = self.searched.iter();
         roots.any(|known| known.root == root && known.versions & 0xFF == rules)
     }
 
     /// The version of the readers that read all files of a root last; 0 in a file that does not say.
     #[cfg(feature = "ingest")]
-    pub fn readers(&self, root: u32) -> u32 {
+    pub(crate) fn readers(&self, root: u32) -> u32 {
         let known = self.searched.iter().find(|known| known.root == root);
         known.map_or(0, |known| known.readers())
     }

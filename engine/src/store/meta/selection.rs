@@ -13,7 +13,7 @@ const SELECTION_VERSION: u8 = 1;
 
 /// Which files of one root are taken, where it is not the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq, SchemaRead, SchemaWrite)]
-pub struct RootSelection {
+pub(crate) struct RootSelection {
     /// Number of the root.
     pub root: u32,
     /// Whether hidden files and folders are taken in that git does not track.
@@ -28,7 +28,7 @@ pub struct RootSelection {
 
 impl RootSelection {
     /// Whether it says no more than a root without a selection.
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         let nothing = RootSelection {
             root: self.root,
             ..RootSelection::default()
@@ -46,7 +46,7 @@ struct SelectionRecord {
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when it does not decode.
-pub fn read(snapshot: &Snapshot<'_>) -> Result<Vec<RootSelection>> {
+pub(crate) fn read(snapshot: &Snapshot<'_>) -> Result<Vec<RootSelection>> {
     let Some(table) = snapshot.table(tables::KB)? else {
         return Ok(Vec::new());
     };
@@ -59,7 +59,7 @@ pub fn read(snapshot: &Snapshot<'_>) -> Result<Vec<RootSelection>> {
 
 /// Writes the row, or removes it where nothing is selected.
 #[cfg(feature = "ingest")]
-pub fn write(transaction: &mut Transaction<'_>, roots: &[RootSelection]) -> Result<()> {
+pub(crate) fn write(transaction: &mut Transaction<'_>, roots: &[RootSelection]) -> Result<()> {
     if roots.is_empty() {
         let removed = transaction.remove(tables::KB, Key::Str(tables::KB_SELECTION));
         return removed.map(|_| ());

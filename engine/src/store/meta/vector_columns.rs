@@ -25,18 +25,18 @@ const STATE_VERSION: u8 = 1;
 
 /// Largest number of a column of vectors.
 // Its columns in a segment are numbered from `256 * number` on. 126 keeps them below 2^15.
-pub const NUMBER_LIMIT: u16 = 126;
+pub(crate) const NUMBER_LIMIT: u16 = 126;
 
 /// The number of the built-in column.
-pub const BUILT_IN: u16 = 0;
+pub(crate) const BUILT_IN: u16 = 0;
 
 /// Most characters of a name.
 // A name is typed on a command line and shown in lists.
-pub const NAME_LIMIT_CHARS: usize = 64;
+pub(crate) const NAME_LIMIT_CHARS: usize = 64;
 
 /// Most bytes of the description of the model.
 // It is shown by `kb info` and sent to models, which pay for every token.
-pub const MODEL_LIMIT_BYTES: usize = 1000;
+pub(crate) const MODEL_LIMIT_BYTES: usize = 1000;
 
 /// Row of table `vectors`: a column.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
@@ -253,7 +253,7 @@ impl VectorColumns {
 }
 
 /// What is wrong with a name, if anything.
-pub fn name_fault(name: &str) -> Option<&'static str> {
+pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         Some("it is empty; a column needs a name")
     } else if name.chars().count() > NAME_LIMIT_CHARS {

@@ -17,11 +17,11 @@ use crate::store::decoder::decode_frame;
 use crate::store::symbols::SymbolsTable;
 use crate::store::tables;
 
-pub use section_at::{
+pub(crate) use section_at::{
     SectionAt, section_at, section_name, start_of_parent, starts_within, titles_at,
 };
 pub use section_path::SectionPath;
-pub use stored::StoredOutline;
+pub(crate) use stored::StoredOutline;
 
 const OUTLINE_VERSION: u8 = 1;
 
@@ -63,7 +63,7 @@ struct HeadingRecord<'a> {
 ///
 /// # Errors
 /// [`Error::TooLarge`].
-pub fn check_size(outline: &[Heading]) -> Result<()> {
+pub(crate) fn check_size(outline: &[Heading]) -> Result<()> {
     // A bound by addition first: encoding every outline to learn its size would cost as much as
     // writing it.
     let most = |heading: &Heading| heading.title.len() + MAX_HEADING_OVERHEAD_BYTES;
@@ -146,7 +146,7 @@ fn encode(outline: &[Heading]) -> Result<Vec<u8>> {
 
 /// Removes the headings of a document.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
     transaction
         .remove(tables::OUTLINE, Key::U64(u64::from(id.0)))
         .map(|_| ())

@@ -8,7 +8,7 @@ use crate::store::symbols::Excerpt;
 
 /// The innermost section that a byte of a document lies in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionAt {
+pub(crate) struct SectionAt {
     /// Titles of its heading and those above, outermost first; empty before the first heading.
     pub titles: Vec<String>,
     /// Its number: `2.1` is the first section directly under the second. Empty before the first heading.
@@ -23,7 +23,7 @@ pub struct SectionAt {
 
 /// What to call a section by: its titles, after its number where they are ambiguous; empty before the
 /// first heading.
-pub fn section_name(section: &SectionAt) -> String {
+pub(crate) fn section_name(section: &SectionAt) -> String {
     let titles = section.titles.join(SECTION_SEPARATOR);
     if section.is_ambiguous {
         format!("{} {titles}", section.number)
@@ -33,7 +33,7 @@ pub fn section_name(section: &SectionAt) -> String {
 }
 
 /// Where the headings within a span begin, ascending; one at its first byte is not among them.
-pub fn starts_within(outline: &StoredOutline, span: Span) -> Vec<u32> {
+pub(crate) fn starts_within(outline: &StoredOutline, span: Span) -> Vec<u32> {
     let is_within = |start: &u32| span.start < *start && *start < span.end;
     let headings = outline.headings();
     // In order, which is nearly always, only the headings of the span are looked at. Otherwise all
@@ -76,7 +76,7 @@ fn heading_at(outline: &StoredOutline, byte: u32) -> Option<usize> {
 }
 
 /// Titles of the headings that a byte lies under, outermost first.
-pub fn titles_at(outline: &StoredOutline, byte: u32) -> Vec<String> {
+pub(crate) fn titles_at(outline: &StoredOutline, byte: u32) -> Vec<String> {
     heading_at(outline, byte).map_or_else(Vec::new, |own| titles_of(outline, own))
 }
 
@@ -98,7 +98,7 @@ fn numbers_of(outline: &StoredOutline, position: usize) -> Vec<u32> {
 }
 
 /// The section of a byte of a text of `text_bytes` bytes. Linear in the number of headings.
-pub fn section_at(outline: &StoredOutline, byte: u32, text_bytes: u32) -> SectionAt {
+pub(crate) fn section_at(outline: &StoredOutline, byte: u32, text_bytes: u32) -> SectionAt {
     let headings = outline.headings();
     let Some((position, own)) =
         heading_at(outline, byte).and_then(|own| Some((own, headings.get(own)?)))
@@ -156,7 +156,7 @@ fn next_start(outline: &StoredOutline, byte: u32, text_bytes: u32) -> u32 {
 }
 
 /// Where the heading above the one of a byte begins; `None` for a section at the top.
-pub fn start_of_parent(outline: &StoredOutline, byte: u32) -> Option<u32> {
+pub(crate) fn start_of_parent(outline: &StoredOutline, byte: u32) -> Option<u32> {
     let headings = outline.headings();
     let own = headings.get(heading_at(outline, byte)?)?;
     if own.end.is_some() {

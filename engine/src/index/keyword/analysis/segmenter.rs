@@ -7,7 +7,7 @@ use super::script_class::{CharClass, char_class};
 /// Longer words are data (base64, hexadecimal) and give no terms.
 // Names in code are shorter; a longer limit would fill the dictionary with terms that occur once.
 // Offsets in a word are stored as u16, which this limit keeps valid.
-pub const MAX_WORD_BYTES: usize = 256;
+pub(crate) const MAX_WORD_BYTES: usize = 256;
 
 /// A word or bigram of a text.
 pub(crate) struct Word<'t> {

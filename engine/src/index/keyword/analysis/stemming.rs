@@ -10,7 +10,7 @@ use super::stop_words::is_stop_word;
 /// Words and parts with more characters give no term.
 // Longer words are mostly hashes, keys and generated names. Lucene's StandardTokenizer cuts at 255;
 // the smaller limit keeps the dictionary free of terms that nobody types.
-pub const MAX_TERM_CHARS: usize = 64;
+pub(crate) const MAX_TERM_CHARS: usize = 64;
 
 /// Replaces `lower` with `text` in NFC and lower case.
 pub(crate) fn lower_case(text: &str, lower: &mut String) {

@@ -40,7 +40,7 @@ impl SymbolTerm {
 
 /// The names by which a symbol is found: its whole name and, where that is another one, what stands behind its last
 /// `::`, `.`, `#`, `/` or `:`.
-pub fn searched_names(name: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn searched_names(name: &str) -> impl Iterator<Item = &str> {
     let last = last_name(name);
     let whole = (last.len() < name.len()).then_some(name);
     whole.into_iter().chain([last])
@@ -56,14 +56,14 @@ fn last_name(name: &str) -> &str {
 /// Order-independent sum over the rows of definitions. Two sources of the same facts can be compared by it without
 /// holding either of them in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct DefinitionSum {
+pub(crate) struct DefinitionSum {
     rows: u64,
     hashes: u64,
 }
 
 impl DefinitionSum {
     /// Adds a row of a term.
-    pub fn add(&mut self, term: &[u8], row: u32) {
+    pub(crate) fn add(&mut self, term: &[u8], row: u32) {
         let hash = xxhash_rust::xxh3::xxh3_64_with_seed(term, u64::from(row));
         self.rows = self.rows.wrapping_add(1);
         // Addition is commutative. XOR would cancel a row that is named twice.

@@ -21,11 +21,11 @@ use super::term_counters::TermCounters;
 ///
 /// Case mapping and composition come from other tables, which may be newer: Unicode never changes
 /// them for assigned characters, and unassigned ones end a word.
-pub const ANALYSER_ID: &str = "words-1/unicode-16.0.0";
+pub(crate) const ANALYSER_ID: &str = "words-1/unicode-16.0.0";
 
 /// The longest term in bytes: lower-casing expands a word at most threefold.
 // In UTF-8 no character grows more than threefold in lower case: U+0130 grows from 2 to 3 bytes.
-pub const MAX_TERM_BYTES: usize = MAX_WORD_BYTES * 3;
+pub(crate) const MAX_TERM_BYTES: usize = MAX_WORD_BYTES * 3;
 
 /// Memory limit of the caches of one analyser, in bytes. They are cleared above it.
 // Each indexing thread has an analyser. 8 MiB hold the words of a usual source tree; a larger limit

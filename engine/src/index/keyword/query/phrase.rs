@@ -18,7 +18,7 @@ use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 /// Most elements of a phrase. Further ones are ignored.
 // The matcher has one bit for each element in a u64. Longer quotations are found by their first 64
 // words.
-pub const MAX_PHRASE_ELEMENTS: usize = 64;
+pub(crate) const MAX_PHRASE_ELEMENTS: usize = 64;
 
 /// An element of a phrase, by what it is compared by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub(crate) enum Element {
 
 /// When a word of a text equals a word of a phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// When they are the same word, ignoring case and Unicode composition. Punctuation, markup and
     /// ends of lines between words are ignored, and so are `_` around a word, which Markdown uses
     /// for emphasis. An identifier is one word.
@@ -46,7 +46,7 @@ pub enum Form {
 
 /// A sequence of words to find.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Phrase {
+pub(crate) struct Phrase {
     /// At most [`MAX_PHRASE_ELEMENTS`].
     pub(crate) elements: Vec<Element>,
     /// The word of each element in lower case and NFC; a character as it is.
@@ -57,7 +57,7 @@ pub struct Phrase {
 
 /// A term that every row with certain elements of a phrase has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PhraseTerm {
+pub(crate) struct PhraseTerm {
     /// The first of these elements.
     pub first: usize,
     /// The last of them.
@@ -68,7 +68,7 @@ pub struct PhraseTerm {
 
 impl Phrase {
     /// The elements of `text`.
-    pub fn new(text: &str) -> Phrase {
+    pub(crate) fn new(text: &str) -> Phrase {
         let mut keys = WordNormalizer::new();
         let mut phrase = Phrase::default();
         let mut side_by_side = None;
@@ -109,23 +109,23 @@ impl Phrase {
     }
 
     /// The number of elements.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.elements.len()
     }
 
     /// Whether it has no elements.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.elements.is_empty()
     }
 
     /// Whether elements after the first [`MAX_PHRASE_ELEMENTS`] were left out.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.cut
     }
 
     /// The term of a phrase that is a single word with a term, or a single character of a script
     /// without spaces: such a phrase needs no verification.
-    pub fn only_term(&self) -> Option<&str> {
+    pub(crate) fn only_term(&self) -> Option<&str> {
         match self.elements.as_slice() {
             [Element::Term(term)] => Some(term),
             [Element::Character(..)] => self.written.first().map(String::as_str),
@@ -134,13 +134,13 @@ impl Phrase {
     }
 
     /// Whether it is a single word that the index leaves out.
-    pub fn is_bare_word(&self) -> bool {
+    pub(crate) fn is_bare_word(&self) -> bool {
         matches!(self.elements.as_slice(), [Element::Bare(_)])
     }
 
     /// The terms that every row with the phrase has, by ascending `last`. A row that has only the
     /// elements `i..j` has the terms within `i..j`. Empty when no element has a term.
-    pub fn terms(&self) -> Vec<PhraseTerm> {
+    pub(crate) fn terms(&self) -> Vec<PhraseTerm> {
         let mut terms = Vec::new();
         let mut before: Option<&Element> = None;
         let mut elements = self

@@ -19,7 +19,7 @@ const BROKEN: u32 = u32::MAX;
 
 /// Builds the trigram index of a segment from rows of others, or from new ones.
 #[derive(Debug, Default)]
-pub struct MergeBuilder<'a> {
+pub(crate) struct MergeBuilder<'a> {
     builder: Builder,
     sources: Vec<Source<'a>>,
     run: Option<Run>,
@@ -58,7 +58,7 @@ struct RunRow {
 
 /// Where a row comes from.
 #[derive(Debug, Clone, Copy)]
-pub struct OldRow {
+pub(crate) struct OldRow {
     /// Position of its index in what [`MergeBuilder::new`] got.
     pub source: usize,
     /// The row there.
@@ -67,7 +67,7 @@ pub struct OldRow {
 
 impl<'a> MergeBuilder<'a> {
     /// An empty index, for rows of segments with these indexes.
-    pub fn new(readers: impl IntoIterator<Item = Reader<'a>>) -> MergeBuilder<'a> {
+    pub(crate) fn new(readers: impl IntoIterator<Item = Reader<'a>>) -> MergeBuilder<'a> {
         let sources = readers.into_iter().map(|reader| Source {
             reader,
             new_units: vec![BROKEN; reader.units() as usize],
@@ -84,7 +84,7 @@ impl<'a> MergeBuilder<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::Error::Damaged).
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         old: Option<OldRow>,
         document: u32,
@@ -180,7 +180,7 @@ impl<'a> MergeBuilder<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`](crate::Error::Damaged); what the sink and `check` say.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         segment: SegmentId,
         sink: &mut dyn ExtentSink,

@@ -19,7 +19,7 @@ pub fn kernels() -> &'static Kernels {
 }
 
 /// All kernels that this processor can run, the fastest first, the reference last.
-pub fn all_kernels() -> Vec<Kernels> {
+pub(crate) fn all_kernels() -> Vec<Kernels> {
     let mut all = Vec::new();
     #[cfg(target_arch = "x86_64")]
     {

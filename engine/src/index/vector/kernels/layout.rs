@@ -11,19 +11,19 @@ pub const BLOCK_ROWS: usize = 64;
 
 /// Dimensions that share one table of 16 sums.
 // Four sign bits select one of 16 sums, which is the size of a shuffle's table.
-pub const GROUP_DIMS: usize = 4;
+pub(crate) const GROUP_DIMS: usize = 4;
 
 /// Bytes of a group of dimensions in a block of sign bits: 64 rows, 4 bits each.
-pub const GROUP_BYTES: usize = BLOCK_ROWS * GROUP_DIMS / 8;
+pub(crate) const GROUP_BYTES: usize = BLOCK_ROWS * GROUP_DIMS / 8;
 
 /// The largest number in a table: the sum of four fits an unsigned byte.
 // 4 * 63 = 252. A larger limit would be more exact, but sums would have to be widened after fewer
 // groups.
-pub const TABLE_LIMIT: u8 = 63;
+pub(crate) const TABLE_LIMIT: u8 = 63;
 
 /// Groups whose sums are widened together; blocks and tables have a multiple of this many groups.
 // Two groups fill an AVX-512 register, and four registers are added before they are widened.
-pub const GROUPS_AT_ONCE: usize = 8;
+pub(crate) const GROUPS_AT_ONCE: usize = 8;
 
 /// One query.
 #[derive(Debug, Clone, Copy)]

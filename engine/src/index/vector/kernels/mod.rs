@@ -9,12 +9,12 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-pub mod detect;
-pub mod dispatch;
-pub mod layout;
+pub(crate) mod detect;
+pub(crate) mod dispatch;
+pub(crate) mod layout;
 #[cfg(target_arch = "aarch64")]
 mod neon;
-pub mod prefetch;
+pub(crate) mod prefetch;
 mod scalar;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 /// Prefetches the first four cache lines of `bytes`. Results do not depend on it.
 #[inline]
-pub fn prefetch(bytes: &[u8]) {
+pub(crate) fn prefetch(bytes: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

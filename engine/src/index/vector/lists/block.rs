@@ -9,7 +9,7 @@ use crate::index::vector::sign_bits::{self, Block};
 
 /// A block that is being filled.
 #[derive(Debug)]
-pub struct ListBlock {
+pub(crate) struct ListBlock {
     signs: Block,
     factors: [u8; BLOCK_ROWS],
     rows: [u32; BLOCK_ROWS],
@@ -19,7 +19,7 @@ pub struct ListBlock {
 
 impl ListBlock {
     /// An empty block for rows of `dim` dimensions.
-    pub fn new(dim: u32) -> ListBlock {
+    pub(crate) fn new(dim: u32) -> ListBlock {
         ListBlock {
             signs: Block::new(dim),
             factors: [0; BLOCK_ROWS],
@@ -30,7 +30,7 @@ impl ListBlock {
     }
 
     /// Adds a row and returns the squared length of its residual. The block must not be full.
-    pub fn push(&mut self, number: u32, row: &[i8], centroid: &[i8], dim: usize) -> u64 {
+    pub(crate) fn push(&mut self, number: u32, row: &[i8], centroid: &[i8], dim: usize) -> u64 {
         let kept = residual::keep(row, centroid);
         let signs = residual::of(row, centroid).map(|number| number > 0);
         self.signs.push_signs(signs.take(dim));
@@ -45,17 +45,17 @@ impl ListBlock {
     }
 
     /// Whether it has 64 rows.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.count == BLOCK_ROWS
     }
 
     /// Whether it has no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// The stored bytes; missing rows have no sign, the factor 0 and the number [`NO_ROW`].
-    pub fn bytes(&mut self) -> &[u8] {
+    pub(crate) fn bytes(&mut self) -> &[u8] {
         self.bytes.clear();
         self.bytes.extend_from_slice(self.signs.bytes());
         self.bytes.extend_from_slice(&self.factors);
@@ -65,7 +65,7 @@ impl ListBlock {
     }
 
     /// Removes all rows.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.signs.clear();
         self.factors.fill(0);
         self.rows.fill(NO_ROW);
@@ -75,7 +75,7 @@ impl ListBlock {
 
 /// A stored block in its parts.
 #[derive(Debug, Clone, Copy)]
-pub struct StoredBlock<'a> {
+pub(crate) struct StoredBlock<'a> {
     /// The signs.
     pub signs: &'a [u8],
     /// The factors.
@@ -86,7 +86,7 @@ pub struct StoredBlock<'a> {
 
 impl<'a> StoredBlock<'a> {
     /// The parts of the first bytes of `bytes`; `None` when there are too few.
-    pub fn of(bytes: &'a [u8], dim: u32) -> Option<StoredBlock<'a>> {
+    pub(crate) fn of(bytes: &'a [u8], dim: u32) -> Option<StoredBlock<'a>> {
         let (signs, rest) = bytes.split_at_checked(sign_bits::block_bytes(dim) as usize)?;
         let (factors, rest) = rest.split_first_chunk::<BLOCK_ROWS>()?;
         let rows = rest.get(..4 * BLOCK_ROWS)?.as_chunks::<4>().0;
@@ -98,7 +98,7 @@ impl<'a> StoredBlock<'a> {
     }
 
     /// Asks for the first and the last number of `rows` rows.
-    pub fn prefetch_rows(&self, rows: u32) {
+    pub(crate) fn prefetch_rows(&self, rows: u32) {
         let last = rows.saturating_sub(1) as usize;
         for row in [self.rows.first(), self.rows.get(last)]
             .into_iter()
@@ -110,7 +110,7 @@ impl<'a> StoredBlock<'a> {
 
     /// The number of a row; [`NO_ROW`] where there is none.
     #[inline]
-    pub fn row(&self, at: u32) -> u32 {
+    pub(crate) fn row(&self, at: u32) -> u32 {
         self.rows
             .get(at as usize)
             .map_or(NO_ROW, |row| u32::from_le_bytes(*row))

@@ -21,7 +21,7 @@ const NO_LIST: u32 = u32::MAX;
 ///
 /// # Errors
 /// As [`Reader::check`](crate::index::vector::reader::Reader::check), and [`Error::Damaged`] naming the first list that is wrong.
-pub fn check(present: &PresentRows<'_>) -> Result<()> {
+pub(crate) fn check(present: &PresentRows<'_>) -> Result<()> {
     let reader = present.reader();
     reader.check()?;
     reader

@@ -12,25 +12,25 @@ pub const LISTS: ColumnId = ColumnId(36);
 pub const LIST_BLOCKS: ColumnId = ColumnId(37);
 
 /// Bytes of a row of [`LISTS`].
-pub const LIST_BYTES: u32 = 12;
+pub(crate) const LIST_BYTES: u32 = 12;
 
 /// The number of a row that is not there, at the end of a list.
-pub const NO_ROW: u32 = u32::MAX;
+pub(crate) const NO_ROW: u32 = u32::MAX;
 
 /// Most centroids of a segment.
 // `4 sqrt(rows)` reaches it at 2^28 rows, and a segment has at most 2^24. A lying file cannot make
 // a reader allocate more.
-pub const CENTROIDS_LIMIT: u32 = 1 << 16;
+pub(crate) const CENTROIDS_LIMIT: u32 = 1 << 16;
 
 /// Bytes of a block of 64 rows of a list: their signs, their factors, their numbers.
-pub fn list_block_bytes(dim: u32) -> u32 {
+pub(crate) fn list_block_bytes(dim: u32) -> u32 {
     // A factor of one byte and a row number of four.
     sign_bits::block_bytes(dim) + BLOCK_ROWS as u32 * 5
 }
 
 /// A row of [`LISTS`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct List {
+pub(crate) struct List {
     /// Its first block.
     pub first_block: u32,
     /// Rows in it. The next list begins with a block of its own.
@@ -41,12 +41,12 @@ pub struct List {
 
 impl List {
     /// Blocks of the list.
-    pub fn blocks(&self) -> u32 {
+    pub(crate) fn blocks(&self) -> u32 {
         self.rows.div_ceil(BLOCK_ROWS as u32)
     }
 
     /// The stored bytes.
-    pub fn to_bytes(self) -> [u8; LIST_BYTES as usize] {
+    pub(crate) fn to_bytes(self) -> [u8; LIST_BYTES as usize] {
         let mut bytes = [0; LIST_BYTES as usize];
         let numbers = [self.first_block, self.rows, self.radius];
         for (place, number) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
@@ -56,7 +56,7 @@ impl List {
     }
 
     /// The list of stored bytes.
-    pub fn from_bytes(bytes: &[u8; LIST_BYTES as usize]) -> List {
+    pub(crate) fn from_bytes(bytes: &[u8; LIST_BYTES as usize]) -> List {
         let mut numbers = bytes
             .as_chunks::<4>()
             .0

@@ -5,18 +5,18 @@
 //! The rows stay where they are; a list has, for each of its rows, the number of the row, the signs
 //! of its residual from the centroid, and a factor with which these signs estimate a product.
 
-pub mod block;
-pub mod centroids;
-pub mod check;
-pub mod layout;
-pub mod present;
-pub mod probe;
-pub mod reader;
-pub mod residual;
-pub mod sample;
-pub mod scan;
-pub mod train;
-pub mod writer;
+pub(crate) mod block;
+pub(crate) mod centroids;
+pub(crate) mod check;
+pub(crate) mod layout;
+pub(crate) mod present;
+pub(crate) mod probe;
+pub(crate) mod reader;
+pub(crate) mod residual;
+pub(crate) mod sample;
+pub(crate) mod scan;
+pub(crate) mod train;
+pub(crate) mod writer;
 
 #[cfg(test)]
 mod tests;

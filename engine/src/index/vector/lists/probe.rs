@@ -15,7 +15,7 @@ use crate::index::vector::record::CODEC_I8;
 /// Number of levels of an estimate.
 // A count for each level is kept, 32 KiB for 8,192 levels: about the size of a first-level cache.
 // The levels cover the range of all lists of a search, so fewer would make more rows tie.
-pub const LEVELS: u16 = 1 << 13;
+pub(crate) const LEVELS: u16 = 1 << 13;
 
 /// Reach from which on all lists are read, in standard deviations.
 pub const WHOLE_REACH: f32 = 12.0;
@@ -37,7 +37,7 @@ const ESTIMATED: (f32, f32) = (4.0, 12.0);
 
 /// A list that may be read.
 #[derive(Debug, Clone, Copy)]
-pub struct Probe {
+pub(crate) struct Probe {
     /// The list.
     pub(super) list: List,
     /// The product of the query with the centroid.
@@ -55,7 +55,7 @@ impl Probe {
 
 /// The lists of a segment that have rows, those first whose rows may lie nearest to the query, then by their numbers.
 #[derive(Debug)]
-pub struct Probes {
+pub(crate) struct Probes {
     lists: Rc<[List]>,
     products: Vec<i32>,
     /// How much a row may exceed the centroid of its list, for each unit of the radius of the list.
@@ -108,7 +108,7 @@ impl Probes {
     }
 
     /// Rows of all of them.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
@@ -164,7 +164,11 @@ fn mean_radius(lists: &[List]) -> u32 {
 ///
 /// # Errors
 /// [`Error::Damaged`](crate::Error::Damaged).
-pub fn probes(lists: &ListsReader<'_>, queries: &[Query], reach: f32) -> Result<Vec<Probes>> {
+pub(crate) fn probes(
+    lists: &ListsReader<'_>,
+    queries: &[Query],
+    reach: f32,
+) -> Result<Vec<Probes>> {
     let all: Rc<[List]> = lists.lists()?.into();
     let mut chosen = Vec::with_capacity(queries.len());
     for some in queries.chunks(LANES) {
@@ -206,7 +210,7 @@ fn products(lists: &ListsReader<'_>, queries: &[Query]) -> Result<Vec<Vec<i32>>>
 
 /// How products become estimates: one scale for all lists of a search.
 #[derive(Debug, Clone, Copy)]
-pub struct EstimateScale {
+pub(crate) struct EstimateScale {
     /// The product that is estimated as 0.
     least: f32,
     /// Products for each step of an estimate.
@@ -217,7 +221,10 @@ pub struct EstimateScale {
 
 impl EstimateScale {
     /// The finest scale that has room for all rows that may be near.
-    pub fn new<'p>(query: &Query, probes: impl Iterator<Item = &'p Probes>) -> EstimateScale {
+    pub(crate) fn new<'p>(
+        query: &Query,
+        probes: impl Iterator<Item = &'p Probes>,
+    ) -> EstimateScale {
         let (mut least, mut most) = (f32::MAX, f32::MIN);
         for Probes { range, .. } in probes {
             least = least.min(range.0);

@@ -8,11 +8,11 @@
 
 /// Steps of a stored factor in one step of the signed bytes.
 // A byte then holds factors up to 63.75 steps; larger ones are cut.
-pub const FACTOR_STEPS: u32 = 4;
+pub(crate) const FACTOR_STEPS: u32 = 4;
 
 /// What is kept of a residual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// The stored factor.
     pub factor: u8,
     /// Squared length of the residual.
@@ -20,13 +20,13 @@ pub struct Kept {
 }
 
 /// The residual of a row, number by number; both in signed bytes.
-pub fn of<'r>(row: &'r [i8], centroid: &'r [i8]) -> impl Iterator<Item = i16> + 'r {
+pub(crate) fn of<'r>(row: &'r [i8], centroid: &'r [i8]) -> impl Iterator<Item = i16> + 'r {
     let pairs = row.iter().zip(centroid);
     pairs.map(|(x, c)| i16::from(*x) - i16::from(*c))
 }
 
 /// Factor and length of the residual of a row.
-pub fn keep(row: &[i8], centroid: &[i8]) -> Kept {
+pub(crate) fn keep(row: &[i8], centroid: &[i8]) -> Kept {
     let (mut squared, mut sum) = (0u64, 0u64);
     for number in of(row, centroid) {
         let size = u64::from(number.unsigned_abs());

@@ -32,7 +32,7 @@ const LISTS_AHEAD: usize = 32;
 const BLOCKS_AHEAD: usize = 4;
 
 /// Takes the rows of lists that reach a threshold.
-pub trait Sink {
+pub(crate) trait Sink {
     /// The estimate that rows must reach now to be candidates.
     fn threshold(&self) -> u16;
     /// The estimate that rows of a list must reach to be among the nearest, behind so many rows; `None` as long as any
@@ -50,7 +50,7 @@ pub trait Sink {
 
 /// How far a scan came: it looked at every row of the lists that it began, but for blocks without a row that is wanted.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Scanned {
+pub(crate) struct Scanned {
     /// Rows that were read.
     pub read: u64,
     /// Whether it ended because it was not worth while to go on: lists that were not read may hold the nearest rows.
@@ -61,7 +61,7 @@ pub struct Scanned {
 ///
 /// # Errors
 /// [`Error::Damaged`] when a list lies outside its column. Rows that it names may not be there.
-pub fn scan(
+pub(crate) fn scan(
     lists: &ListsReader<'_>,
     query: &Query,
     probes: &mut Probes,

@@ -15,10 +15,10 @@ use crate::ingest::chunk::split_costs::{ANYWHERE, Cost, GRID_BYTES, SplitCosts};
 
 /// The size that costs nothing, in bytes.
 // About 300 tokens. A shorter chunk lacks context, a longer one mixes subjects in one vector.
-pub const TARGET_BYTES: usize = 1200;
+pub(crate) const TARGET_BYTES: usize = 1200;
 /// Largest chunk, in bytes.
 // Part of the format: a file states it, and readers refuse longer chunks.
-pub const CAP_BYTES: usize = 2000;
+pub(crate) const CAP_BYTES: usize = 2000;
 
 /// Price of an empty chunk and of one at the cap; between them and the target it grows with the
 /// square of the distance. On the same scale as the costs of split points.
@@ -49,7 +49,7 @@ struct SplitPoint {
 /// Linear time.
 ///
 /// Only the first 4 GiB of a text can be addressed; extraction keeps far below that.
-pub fn chunk(document: &Document) -> Vec<ChunkSpan> {
+pub(crate) fn chunk(document: &Document) -> Vec<ChunkSpan> {
     let text = document.text.as_str();
     if text.is_empty() {
         return Vec::new();

@@ -16,7 +16,7 @@ use crate::store::meta::RootRecord;
 
 /// What the file knows when paths are resolved.
 #[derive(Clone, Copy)]
-pub struct StoredRoots<'a> {
+pub(crate) struct StoredRoots<'a> {
     /// Roots of the file.
     pub roots: &'a [RootRecord],
     /// Number of the next root.
@@ -150,7 +150,7 @@ pub(crate) fn relocate(
 ///
 /// # Errors
 /// What `samples` says.
-pub fn relation(
+pub(crate) fn relation(
     folder: &Path,
     known: &[RootRecord],
     samples: &mut Samples<'_>,

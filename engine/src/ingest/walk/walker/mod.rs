@@ -28,7 +28,7 @@ use crate::progress::Reporter;
 
 /// Limits of a walk.
 #[derive(Debug, Clone, Default)]
-pub struct WalkOptions {
+pub(crate) struct WalkOptions {
     /// Larger files are left out.
     pub max_file_bytes: u64,
     /// Threads that list folders ahead; 0: one per core, 1: none.
@@ -42,7 +42,7 @@ pub struct WalkOptions {
 
 /// A walk through all roots that are there. A file that two roots reach belongs to the older.
 #[derive(Debug)]
-pub struct Walk<'r> {
+pub(crate) struct Walk<'r> {
     options: WalkOptions,
     reporter: &'r Reporter<'r>,
     ahead: Prefetcher,

@@ -31,21 +31,21 @@ use crate::store::documents::symbols::groups::{Group, Head, List};
 use crate::store::documents::symbols::record::Row;
 use crate::store::tables;
 
-pub use excerpt::Excerpt;
+pub(crate) use excerpt::Excerpt;
 #[cfg(test)]
 pub use excerpt::excerpts_of;
-pub use record::encode;
+pub(crate) use record::encode;
 #[cfg(feature = "ingest")]
-pub use record::sample_of;
+pub(crate) use record::sample_of;
 #[cfg(test)]
 pub use record::stored;
-pub use stored::StoredSymbols;
+pub(crate) use stored::StoredSymbols;
 
 /// Key of the dictionary: documents are numbered from 1.
 const DICTIONARY_KEY: u64 = 0;
 
 /// The key of the first document.
-pub const FIRST_DOCUMENT_KEY: u64 = DICTIONARY_KEY + 1;
+pub(crate) const FIRST_DOCUMENT_KEY: u64 = DICTIONARY_KEY + 1;
 
 /// Longest list of symbols that is stored whole.
 #[cfg(feature = "ingest")]
@@ -74,7 +74,11 @@ const BEST_ZSTD_LEVEL: i32 = 19;
 /// # Errors
 /// [`Error::TooLarge`] for more than 16 MiB; what storage says.
 #[cfg(feature = "ingest")]
-pub fn put(transaction: &mut Transaction<'_>, id: DocumentId, symbols: &[Symbol]) -> Result<()> {
+pub(crate) fn put(
+    transaction: &mut Transaction<'_>,
+    id: DocumentId,
+    symbols: &[Symbol],
+) -> Result<()> {
     remove(transaction, id)?;
     let mut compressor = compressor(ZSTD_LEVEL, &[])?;
     write(transaction, id, symbols, (&mut compressor, false))
@@ -120,7 +124,7 @@ fn group_key(id: DocumentId, number: u32) -> u64 {
 }
 
 /// The document that the key of a group belongs to, and the number of the group.
-pub fn owner_of(key: u64) -> (DocumentId, u32) {
+pub(crate) fn owner_of(key: u64) -> (DocumentId, u32) {
     (DocumentId((key >> 32) as u32), key as u32)
 }
 
@@ -138,7 +142,7 @@ fn compressor(level: i32, dictionary: &[u8]) -> Result<Compressor<'static>> {
 
 /// Writes the symbols of a file that is written whole.
 #[cfg(feature = "ingest")]
-pub struct SymbolsWriter {
+pub(crate) struct SymbolsWriter {
     compressor: Compressor<'static>,
     has_dictionary: bool,
 }
@@ -158,7 +162,10 @@ impl SymbolsWriter {
     ///
     /// # Errors
     /// What storage says.
-    pub fn new(transaction: &mut Transaction<'_>, dictionary: &[u8]) -> Result<SymbolsWriter> {
+    pub(crate) fn new(
+        transaction: &mut Transaction<'_>,
+        dictionary: &[u8],
+    ) -> Result<SymbolsWriter> {
         let has_dictionary = !dictionary.is_empty();
         if has_dictionary {
             let row = record::dictionary_row(dictionary);
@@ -174,7 +181,7 @@ impl SymbolsWriter {
     ///
     /// # Errors
     /// As [`put`].
-    pub fn put(
+    pub(crate) fn put(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
@@ -187,7 +194,7 @@ impl SymbolsWriter {
 
 /// Removes the symbols of a document.
 #[cfg(feature = "ingest")]
-pub fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
+pub(crate) fn remove(transaction: &mut Transaction<'_>, id: DocumentId) -> Result<()> {
     let key = Key::U64(u64::from(id.0));
     let Some(row) = transaction.get(tables::SYMBOLS, key)? else {
         return Ok(());

@@ -26,7 +26,7 @@ const ROUNDING: f32 = 1e-6;
 ///
 /// # Errors
 /// [`Error::Damaged`] naming the first contradiction.
-pub fn check(reader: &Reader<'_>, deleted: Option<&RoaringBitmap>) -> Result<DefinitionSum> {
+pub(crate) fn check(reader: &Reader<'_>, deleted: Option<&RoaringBitmap>) -> Result<DefinitionSum> {
     let lengths = reader.fieldnorms().all()?;
     let total: u64 = lengths.iter().map(|length| u64::from(*length)).sum();
     if total != reader.total_length() {

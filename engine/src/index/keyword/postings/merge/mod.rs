@@ -17,7 +17,7 @@ use crate::container::column::ExtentSink;
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
 
 /// Marks a row that is dropped. It is above every valid row.
-pub const DROPPED: u32 = u32::MAX;
+pub(crate) const DROPPED: u32 = u32::MAX;
 
 /// Rows of one window. Lists with more postings than this are merged window by window.
 // Bounds the memory of a merge: 2^18 postings of 16 bytes are 4 MiB, whatever the length of the
@@ -31,7 +31,7 @@ const TERMS_PER_CHECK: u64 = 1 << 12;
 
 /// A segment to be merged.
 #[derive(Debug, Clone, Copy)]
-pub struct MergeSource<'a> {
+pub(crate) struct MergeSource<'a> {
     /// Its keyword index.
     pub reader: Reader<'a>,
     /// The first of its rows that may be kept.
@@ -147,7 +147,7 @@ impl<'a> Head<'a> {
 /// [`Error::Damaged`] when a mapping does not lie within its segment, does not ascend, or all of
 /// them together do not give every new row once; or when bytes of a source contradict the format.
 /// [`Error::TooMany`] for more than [`MAX_ROWS`] rows. Errors of the sink and of `check`.
-pub fn merge(
+pub(crate) fn merge(
     segment: SegmentId,
     sources: &[MergeSource<'_>],
     rows: u32,

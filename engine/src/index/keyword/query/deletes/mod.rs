@@ -90,7 +90,7 @@ pub(crate) fn allowed(
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when there is no such row or its bytes fail their checks.
-pub fn total_length_of(reader: &Reader<'_>, rows: &RoaringBitmap) -> Result<u64> {
+pub(crate) fn total_length_of(reader: &Reader<'_>, rows: &RoaringBitmap) -> Result<u64> {
     let mut lengths = reader.fieldnorms();
     let mut total = 0;
     for row in rows {

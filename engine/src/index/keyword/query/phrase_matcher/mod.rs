@@ -25,7 +25,7 @@ enum WordMatch {
 }
 
 /// Finds one phrase in many texts. It caches the words it has met.
-pub struct PhraseMatcher {
+pub(crate) struct PhraseMatcher {
     /// When two words are equal.
     form: Form,
     /// Elements that are terms, by term; empty for [`Form::Written`].
@@ -80,7 +80,7 @@ enum Reading {
 
 impl PhraseMatcher {
     /// A matcher with an empty cache.
-    pub fn new(phrase: &Phrase, form: Form) -> PhraseMatcher {
+    pub(crate) fn new(phrase: &Phrase, form: Form) -> PhraseMatcher {
         let mut matcher = PhraseMatcher {
             form,
             terms: FxHashMap::default(),
@@ -122,18 +122,18 @@ impl PhraseMatcher {
     }
 
     /// Whether the text has the phrase. An empty phrase matches nothing.
-    pub fn matches(&mut self, text: &str) -> bool {
+    pub(crate) fn matches(&mut self, text: &str) -> bool {
         self.read(text, &mut State::default(), Reading::ToMatch)
     }
 
     /// Calls `each` with the byte after each occurrence of the phrase in the text, ascending.
-    pub fn each_end(&mut self, text: &str, each: impl FnMut(usize)) {
+    pub(crate) fn each_end(&mut self, text: &str, each: impl FnMut(usize)) {
         self.read_each(text, &mut State::default(), Reading::ToEnd, each);
     }
 
     /// Whether a phrase that begins in some earlier text may end in this one: if false,
     /// [`PhraseMatcher::crosses`] is false for every first text.
-    pub fn may_end_in(&mut self, text: &str) -> bool {
+    pub(crate) fn may_end_in(&mut self, text: &str) -> bool {
         let mut state = State {
             // Every proper beginning of the phrase may have ended before; the whole phrase did not.
             ends: !self.last,
@@ -143,7 +143,7 @@ impl PhraseMatcher {
     }
 
     /// Whether the phrase begins in `first` and ends in `second`, the text that follows it.
-    pub fn crosses(&mut self, first: &str, second: &str) -> bool {
+    pub(crate) fn crosses(&mut self, first: &str, second: &str) -> bool {
         let mut state = State::default();
         self.read(first, &mut state, Reading::ToEnd);
         state.ends &= !self.last;

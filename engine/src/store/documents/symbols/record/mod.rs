@@ -52,7 +52,7 @@ pub(super) const MAX_SYMBOLS_BYTES: usize = MAX_VALUE_BYTES - 16;
 ///
 /// # Errors
 /// [`Error::TooLarge`].
-pub fn encode(symbols: &[Symbol]) -> Result<Vec<u8>> {
+pub(crate) fn encode(symbols: &[Symbol]) -> Result<Vec<u8>> {
     let mut labels = Labels::default();
     let mut columns: [Vec<u8>; 12] = Default::default();
     let mut names = String::new();
@@ -161,7 +161,7 @@ fn pack(
 /// What the row of these symbols adds to a sample for a dictionary: at most `limit_bytes` of its end, where the names
 /// are.
 #[cfg(feature = "ingest")]
-pub fn sample_of(symbols: &[Symbol], limit_bytes: usize) -> Vec<u8> {
+pub(crate) fn sample_of(symbols: &[Symbol], limit_bytes: usize) -> Vec<u8> {
     let mut body = nested::encode(symbols);
     body.drain(..body.len().saturating_sub(limit_bytes));
     body
