@@ -20,8 +20,8 @@ pub(crate) mod writer;
 
 pub use knn::effort::Effort;
 pub(crate) use knn::effort::MIN_CANDIDATES;
-pub use knn::search::{Method, Scan, ScanStats, knn_batch, knn_with_stats};
-pub(crate) use knn::search::{knn, uses_rescoring};
+pub(crate) use knn::search::uses_rescoring;
+pub use knn::search::{Method, Scan, ScanStats, knn, knn_batch, knn_with_stats};
 pub use knn::segments::{KnnSegment, Neighbor};
 pub use lists::layout::{CENTROIDS, LIST_BLOCKS, LISTS};
 pub use lists::probe::WHOLE_REACH;

@@ -65,7 +65,7 @@ impl Excerpt {
 
 /// These symbols as they are read around a span, in groups of so many; `None` where they are not divided.
 #[cfg(test)]
-pub fn excerpts_of(
+pub(crate) fn excerpts_of(
     symbols: &[Symbol],
     size: usize,
 ) -> Option<impl Fn(Span) -> (StoredSymbols, Excerpt)> {

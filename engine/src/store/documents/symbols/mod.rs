@@ -33,12 +33,12 @@ use crate::store::tables;
 
 pub(crate) use excerpt::Excerpt;
 #[cfg(test)]
-pub use excerpt::excerpts_of;
+pub(crate) use excerpt::excerpts_of;
 pub(crate) use record::encode;
 #[cfg(feature = "ingest")]
 pub(crate) use record::sample_of;
 #[cfg(test)]
-pub use record::stored;
+pub(crate) use record::stored;
 pub(crate) use stored::StoredSymbols;
 
 /// Key of the dictionary: documents are numbered from 1.

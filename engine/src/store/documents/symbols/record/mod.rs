@@ -287,7 +287,7 @@ fn zigzag(to: u32, from: u32) -> u64 {
 
 /// These symbols as they come from their body.
 #[cfg(test)]
-pub fn stored(symbols: &[Symbol]) -> StoredSymbols {
+pub(crate) fn stored(symbols: &[Symbol]) -> StoredSymbols {
     nested::decode(&nested::encode(symbols)).unwrap()
 }
 
