@@ -218,7 +218,7 @@ impl Client {
         self.both(tool, arguments).0
     }
 
-    /// What a tool says that must fail: `CODE: sentence. Hint.`, and nothing else.
+    /// What a tool says that must fail: `CODE: sentence. Hint.` or `Did you mean ...?`, and nothing else.
     #[track_caller]
     pub(crate) fn error(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
@@ -227,7 +227,7 @@ impl Client {
         assert!(result.get("structuredContent").is_none(), "{result}");
         let code = &result["_meta"]["dev.kb/error"]["code"];
         let begin = format!("{}: ", code.as_str().unwrap_or_default());
-        assert!(text.starts_with(&begin) && text.ends_with('.'), "{text}");
+        assert!(text.starts_with(&begin) && text.ends_with(['.', '?']), "{text}");
         text
     }
 }

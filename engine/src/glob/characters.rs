@@ -322,6 +322,14 @@ mod tests {
     }
 
     #[test]
+    fn folders_before_an_empty_group_match_no_name() {
+        for text in ["**/{}", "**/{,}", "**/{}{}"] {
+            assert!(!glob(text).unwrap().is_match("a"), "{text}");
+            assert!(glob(text).unwrap().is_match("a/"), "{text}");
+        }
+    }
+
+    #[test]
     fn two_stars_at_any_place_are_any_folders() {
         for (text, path) in [
             ("**", "a/b"),

@@ -164,6 +164,9 @@ impl Parser<'_> {
         around.is_begun = true;
         if !inside.is_empty() {
             around.tokens.push(Token::Group(inside));
+        } else if matches!(around.tokens.as_slice(), [Token::Folders]) {
+            // A group of nothing matches nothing, yet with it `**/` is not the whole glob, which would match every path.
+            around.tokens.push(Token::Group(vec![Vec::new()]));
         }
         Ok(())
     }
