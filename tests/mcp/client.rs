@@ -227,7 +227,10 @@ impl Client {
         assert!(result.get("structuredContent").is_none(), "{result}");
         let code = &result["_meta"]["dev.kb/error"]["code"];
         let begin = format!("{}: ", code.as_str().unwrap_or_default());
-        assert!(text.starts_with(&begin) && text.ends_with(['.', '?']), "{text}");
+        assert!(
+            text.starts_with(&begin) && text.ends_with(['.', '?']),
+            "{text}"
+        );
         text
     }
 }
