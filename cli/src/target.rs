@@ -118,10 +118,10 @@ impl<'a> Target<'a> {
                     "kb index" => to_another(),
                     _ => to_this(),
                 };
-                format!("a newer file needs a newer `kb`; `{refused}` makes an older one anew")
+                format!("a newer file needs a newer `kb`; `{refused}` rebuilds an older one")
             }
             Error::NotReplaceable { .. } if self.other_format.is_some() => format!(
-                "`{} --rebuild` makes it anew without them; `{}` leaves it as it is",
+                "`{} --rebuild` rebuilds it without them; `{}` leaves it as it is",
                 to_this(),
                 to_another()
             ),
@@ -140,7 +140,7 @@ impl<'a> Target<'a> {
             Error::FormatUnsupported { .. } if self.existed => {
                 let command = command(self.verb, self.paths, &self.file);
                 let hint = format!(
-                    "a newer file needs a newer `kb`; `{command}` without --check makes an older one anew"
+                    "a newer file needs a newer `kb`; `{command}` without --check rebuilds an older one"
                 );
                 Failure::from_engine(error, self.verb, &self.file).with_hint(hint)
             }

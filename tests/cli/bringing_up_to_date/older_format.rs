@@ -44,7 +44,7 @@ fn a_file_of_an_older_format_is_made_anew_with_all_its_folders() {
         FORMAT_VERSION.0,
         FORMAT_VERSION.1 - 1
     );
-    let note = format!("harbour.kb had {version} and was made anew");
+    let note = format!("harbour.kb had {version} and was rebuilt");
     assert!(told.stderr.contains(&note), "{told:#?}");
     // Handles, tags and times are those that people know.
     assert_eq!(documents(), before);

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     note_similar_roots(arguments, &target, &report, output);
     if let Some(before) = target.other_format.as_ref().filter(|_| !arguments.quiet) {
         output.note(&format!(
-            "{} had {before} and was made anew",
+            "{} had {before} and was rebuilt",
             target.file.display()
         ));
     }
