@@ -87,7 +87,6 @@ Quality of answers and of reading:
 Speed and size:
   bench main            speed and size on the corpus of tools/bench/corpus.txt
        --part1          only the first part of the corpus
-       --no-baselines   without tantivy
        --fetch          only fetch and count the corpus
        --out FILE       where the table goes (default tests/bench-results/main-<date>.md)
   bench search          answers beside FAISS, SQLite, LanceDB, tantivy and parts put together by hand

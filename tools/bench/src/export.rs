@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use kb_engine::testing::index::keyword::Analyser;
@@ -14,13 +14,6 @@ use kb_engine::{DocumentInfo, Entry, Kb, PageOptions};
 use serde_json::json;
 
 use crate::ready_terms::ready_terms;
-
-/// Where the lines are.
-#[derive(Debug, Clone)]
-pub(crate) struct Exported {
-    pub(crate) chunks: PathBuf,
-    pub(crate) queries: PathBuf,
-}
 
 /// A chunk with what stands above it.
 pub(crate) struct Piece<'p> {
@@ -42,27 +35,6 @@ impl Piece<'_> {
             self.text
         )
     }
-}
-
-/// Writes all chunks of the file, and the queries, into the folder.
-pub(crate) fn write(file: &Path, queries: &[String], folder: &Path) -> Result<Exported> {
-    let exported = Exported {
-        chunks: folder.join("chunks.jsonl"),
-        queries: folder.join("queries.jsonl"),
-    };
-    let kb = Kb::open(file)?;
-    let mut analyser = Analyser::new();
-    let mut output = create(&exported.chunks)?;
-    for_each_chunk(&kb, &mut |piece| {
-        let terms = ready_terms(&mut analyser, &piece.joined());
-        let (path, title) = (&piece.document.path, &piece.document.title);
-        let line = json!({"path": path, "title": title, "text": piece.text, "terms": terms});
-        writeln!(output, "{line}")?;
-        Ok(())
-    })?;
-    output.flush()?;
-    write_queries(queries, &exported.queries)?;
-    Ok(exported)
 }
 
 /// Writes the queries as typed and as terms.

@@ -13,14 +13,8 @@ pub(crate) struct Chunk {
     pub(crate) title: String,
     pub(crate) text: String,
     pub(crate) terms: String,
-    /// Whether the filters of `bench search` let it through, widest first; none do elsewhere.
+    /// Whether the filters of `bench search` let it through, widest first.
     pub(crate) filters: [bool; 3],
-}
-
-/// One query, as typed and as ready terms.
-pub(crate) struct Query {
-    pub(crate) text: String,
-    pub(crate) terms: Vec<String>,
 }
 
 /// Calls `each` for every chunk.
@@ -41,23 +35,12 @@ pub(crate) fn for_each_chunk(path: &Path, mut each: impl FnMut(Chunk) -> Result<
     })
 }
 
-/// All queries.
-pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
+/// The terms of all queries.
+pub(crate) fn queries(path: &Path) -> Result<Vec<Vec<String>>> {
     let mut queries = Vec::new();
     for_each_line(path, |value| {
-        let text = |field: &str| {
-            value[field]
-                .as_str()
-                .with_context(|| format!("{field:?} of a query is not text"))
-        };
-        let terms = text("terms")?
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        queries.push(Query {
-            text: text("text")?.to_owned(),
-            terms,
-        });
+        let terms = value["terms"].as_str().context("a query without terms")?;
+        queries.push(terms.split_whitespace().map(str::to_owned).collect());
         Ok(())
     })?;
     Ok(queries)

@@ -11,13 +11,18 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use tantivy::collector::TopDocs;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, Occur, Query as TantivyQuery, TermQuery};
-use tantivy::schema::{IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions};
+use tantivy::schema::{
+    Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+};
 use tantivy::tokenizer::WhitespaceTokenizer;
 use tantivy::{Index, IndexWriter, Searcher, TantivyDocument, Term};
 
-use crate::lines::{self, Query};
+use crate::lines;
 use crate::summary;
-use crate::tantivy_baseline::{HITS, WRITER_BYTES, WRITER_THREADS, any_of, folder_bytes};
+
+const HITS: usize = 10;
+const WRITER_THREADS: usize = 2;
+const WRITER_BYTES: usize = 512 << 20;
 
 /// Filters as the chunks name them.
 const FILTERS: [&str; 3] = ["half", "tenth", "hundredth"];
@@ -32,7 +37,7 @@ const TOKENIZER: &str = "ready";
 pub(crate) fn run(arguments: &[String]) -> Result<Value> {
     let (verb, data, folder, rest) = match arguments {
         [verb, data, folder, rest @ ..] => (verb, Path::new(data), Path::new(folder), rest),
-        _ => bail!("usage: kb-bench-baselines search build|first|ask DATA FOLDER [MODE|SECONDS]"),
+        _ => bail!("usage: kb-bench-baselines build|first|ask DATA FOLDER [MODE|SECONDS]"),
     };
     match (verb.as_str(), rest) {
         ("build", []) => build(data, folder),
@@ -98,7 +103,7 @@ fn open(folder: &Path) -> Result<Searcher> {
 }
 
 /// The ten best with their texts, counted.
-fn answer(searcher: &Searcher, query: &Query, filter: Option<&str>) -> Result<usize> {
+fn answer(searcher: &Searcher, query: &[String], filter: Option<&str>) -> Result<usize> {
     let schema = searcher.schema();
     let mut asked: Box<dyn TantivyQuery> = Box::new(any_of(schema.get_field("terms")?, query));
     if let Some(filter) = filter {
@@ -115,6 +120,25 @@ fn answer(searcher: &Searcher, query: &Query, filter: Option<&str>) -> Result<us
         std::hint::black_box(searcher.doc::<TantivyDocument>(*address)?);
     }
     Ok(best.len())
+}
+
+/// The OR of all terms of the query.
+fn any_of(field: Field, terms: &[String]) -> BooleanQuery {
+    let clauses = terms.iter().map(|term| {
+        let term = Term::from_field_text(field, term);
+        let clause = TermQuery::new(term, IndexRecordOption::WithFreqs);
+        (Occur::Should, Box::new(clause) as Box<dyn TantivyQuery>)
+    });
+    BooleanQuery::new(clauses.collect())
+}
+
+/// Bytes of all files of an index.
+fn folder_bytes(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        bytes += entry?.metadata()?.len();
+    }
+    Ok(bytes)
 }
 
 fn first(data: &Path, folder: &Path) -> Result<Value> {
@@ -176,4 +200,45 @@ fn memory() -> [u64; 2] {
         let number = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
         number.unwrap_or(0) * 1024
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_collection_is_indexed_and_asked() {
+        let name = format!("kb-bench-baselines-{}", std::process::id());
+        let data = std::env::temp_dir().join(name);
+        fs::create_dir_all(&data).unwrap();
+        let mut chunks = String::new();
+        for number in 0..50 {
+            let word = ["apple", "pear", "plum"][number % 3];
+            let half = number % 2;
+            chunks.push_str(&format!(
+                "{{\"path\":\"p{number}\",\"title\":\"t\",\"text\":\"one {word}\",\
+                 \"terms\":\"one {word}\",\"half\":{half}}}\n"
+            ));
+        }
+        fs::write(data.join("chunks.jsonl"), chunks).unwrap();
+        let query = "{\"text\":\"Pears?\",\"terms\":\"pear\"}\n";
+        fs::write(data.join("queries.jsonl"), query).unwrap();
+        let index = data.join("index");
+        let run = |verb: &str, rest: &[&str]| {
+            let start = [verb, data.to_str().unwrap(), index.to_str().unwrap()];
+            let words = [&start, rest].concat();
+            run(&words.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        };
+        let built = run("build", &[]).unwrap();
+        assert!(built["disk_bytes"].as_u64().unwrap() > 0, "{built}");
+        assert_eq!(run("first", &["keyword"]).unwrap()["hits"], 10);
+        let asked = run("ask", &["0.1"]).unwrap();
+        let filters = asked["cells"].as_array().unwrap();
+        assert_eq!(filters.len(), 1 + FILTERS.len(), "{asked}");
+        let searcher = open(&index).unwrap();
+        let hits = |filter| answer(&searcher, &["pear".to_owned()], filter).unwrap();
+        assert_eq!((hits(Some("half")), hits(Some("tenth"))), (9, 0));
+        assert!(run("ask", &[]).is_err());
+        fs::remove_dir_all(&data).unwrap();
+    }
 }

@@ -190,10 +190,7 @@ impl Runner {
                 command.args(["search", "--as-process"]);
                 self.file.clone()
             }
-            Program::Rust => {
-                command.arg("search");
-                self.built.join(system.id)
-            }
+            Program::Rust => self.built.join(system.id),
             Program::Python(script, variant) => {
                 command.arg(python_folder().join(script)).arg(variant);
                 self.built.join(system.id)

@@ -1,8 +1,6 @@
-//! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates, with
-//! tantivy beside it in the same run.
+//! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates.
 
 mod report;
-mod tantivy;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +12,12 @@ use xtask::repository;
 use crate::child::{self, Measured};
 use crate::corpus::{self, Count, Part};
 use crate::latency::{self, ModeLatency, Summary};
-use crate::{export, machine, shipped_build};
+use crate::{machine, shipped_build};
 
 /// What the command line asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Options {
     part1_only: bool,
-    without_baselines: bool,
     fetch_only: bool,
     out: Option<PathBuf>,
 }
@@ -49,7 +46,6 @@ struct Figures {
     /// Private memory of a process that has answered all queries in all modes.
     private_bytes: u64,
     queries: usize,
-    baselines: Vec<tantivy::Figures>,
 }
 
 /// Runs the verb.
@@ -90,7 +86,6 @@ fn parse(arguments: &[String]) -> Result<Options> {
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             "--part1" => options.part1_only = true,
-            "--no-baselines" => options.without_baselines = true,
             "--fetch" => options.fetch_only = true,
             "--out" => {
                 let path = arguments.next().context("--out needs a file")?;
@@ -131,12 +126,6 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
     let private_bytes = child::own_private_bytes();
     let ranking = latency::of_keyword_ranking(&file, &queries)?;
     let open_and_first = latency::of_opening(&file, &queries)?;
-    let baselines = if options.without_baselines {
-        Vec::new()
-    } else {
-        let exported = export::write(&file, &queries, &folder)?;
-        tantivy::run(&exported, &folder)?
-    };
     Ok(Figures {
         indexed,
         sizes,
@@ -149,7 +138,6 @@ fn measure(options: &Options, parts: &[Part]) -> Result<Figures> {
         open_and_first,
         private_bytes,
         queries: queries.len(),
-        baselines,
     })
 }
 
@@ -195,9 +183,9 @@ mod tests {
 
     #[test]
     fn options_are_read() {
-        let arguments = ["--part1", "--no-baselines", "--out", "table.md"].map(str::to_owned);
+        let arguments = ["--part1", "--out", "table.md"].map(str::to_owned);
         let read = parse(&arguments).unwrap();
-        assert!(read.part1_only && read.without_baselines && !read.fetch_only);
+        assert!(read.part1_only && !read.fetch_only);
         assert_eq!(read.out, Some(PathBuf::from("table.md")));
         assert!(parse(&["--fast".to_owned()]).is_err());
     }

@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use kb_engine::Mode;
-
 use super::{Figures, machine};
 use crate::latency::{ModeLatency, Summary};
 
@@ -19,11 +17,8 @@ pub(crate) fn markdown(figures: &Figures, arguments: &[String]) -> String {
 fn write_all(text: &mut String, figures: &Figures, arguments: &[String]) -> std::fmt::Result {
     writeln!(text, "# Bench {}\n", machine::today())?;
     writeln!(text, "- machine: {}", machine::describe())?;
-    writeln!(
-        text,
-        "- command: `cargo xtask bench {}`",
-        arguments.join(" ")
-    )?;
+    let words = [&["main".to_owned()], arguments].concat().join(" ");
+    writeln!(text, "- command: `cargo xtask bench {words}`")?;
     writeln!(text, "- commit: {}", machine::commit())?;
     writeln!(
         text,
@@ -36,8 +31,7 @@ fn write_all(text: &mut String, figures: &Figures, arguments: &[String]) -> std:
     )?;
     write_indexing(text, figures)?;
     write_sizes(text, figures)?;
-    write_latency(text, figures)?;
-    write_baselines(text, figures)
+    write_latency(text, figures)
 }
 
 fn write_indexing(text: &mut String, figures: &Figures) -> std::fmt::Result {
@@ -122,6 +116,11 @@ fn write_latency(text: &mut String, figures: &Figures) -> std::fmt::Result {
             summary,
         )?;
     }
+    write_summary(
+        text,
+        "library, keyword, the best ten without text",
+        &figures.ranking,
+    )?;
     writeln!(
         text,
         "\nprivate memory of a process that answered all of these: {:.1} MB\n",
@@ -140,60 +139,6 @@ fn write_summary(text: &mut String, name: &str, summary: &Summary) -> std::fmt::
     )
 }
 
-fn write_baselines(text: &mut String, figures: &Figures) -> std::fmt::Result {
-    if figures.baselines.is_empty() {
-        return Ok(());
-    }
-    writeln!(
-        text,
-        "## Keyword search beside baselines, same chunks, same run, one thread\n"
-    )?;
-    writeln!(
-        text,
-        "| what | chunks | index s | index MB | best ten, p50 / p95 / mean us \
-         | with text, p50 / p95 / mean us | p50, kb to it: best ten, with text |\n|---|---|---|---|---|---|---|"
-    )?;
-    let ours = figures
-        .library
-        .iter()
-        .find(|latency| latency.mode == Mode::Keyword);
-    let ours = ours.map(|latency| latency.summary);
-    if let Some(summary) = ours {
-        writeln!(
-            text,
-            "| kb, keyword | {} | | | {} | {} | |",
-            figures.chunks,
-            microseconds(&figures.ranking),
-            microseconds(&summary),
-        )?;
-    }
-    for baseline in &figures.baselines {
-        let three = |[p50, p95, mean]: [f64; 3]| format!("{p50:.0} / {p95:.0} / {mean:.0}");
-        let ratio = ours.map_or(String::new(), |summary| {
-            let ranking = milliseconds(figures.ranking.p50) * 1e3 / baseline.search[0];
-            let with_text = milliseconds(summary.p50) * 1e3 / baseline.with_text[0];
-            format!("{ranking:.2}, {with_text:.2}")
-        });
-        writeln!(
-            text,
-            "| {} | {} | {:.1} | {:.1} | {} | {} | {ratio} |",
-            baseline.name,
-            baseline.chunks,
-            baseline.index_seconds,
-            megabytes(baseline.index_bytes),
-            three(baseline.search),
-            three(baseline.with_text),
-        )?;
-    }
-    writeln!(text)
-}
-
-fn microseconds(summary: &Summary) -> String {
-    let [p50, p95, mean] =
-        [summary.p50, summary.p95, summary.mean].map(|time| milliseconds(time) * 1e3);
-    format!("{p50:.0} / {p95:.0} / {mean:.0}")
-}
-
 fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
 }
@@ -204,12 +149,12 @@ fn milliseconds(time: Duration) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use kb_engine::Sizes;
+    use kb_engine::{Mode, Sizes};
 
     use super::*;
     use crate::child::Measured;
     use crate::corpus::Count;
-    use crate::speed::{Indexed, tantivy};
+    use crate::speed::Indexed;
 
     fn figures() -> Figures {
         let summary = Summary::of(vec![Duration::from_millis(2)]);
@@ -249,20 +194,12 @@ mod tests {
             open_and_first: summary,
             private_bytes: 30_000_000,
             queries: 100,
-            baselines: vec![tantivy::Figures {
-                name: "baseline".to_owned(),
-                chunks: 20_000,
-                index_seconds: 3.0,
-                index_bytes: 9_000_000,
-                search: [500.0, 900.0, 600.0],
-                with_text: [1000.0, 1900.0, 1100.0],
-            }],
         }
     }
 
     #[test]
-    fn the_table_shows_rates_shares_and_ratios() {
-        let text = markdown(&figures(), &["main".to_owned()]);
+    fn the_table_shows_rates_shares_and_times() {
+        let text = markdown(&figures(), &["--part1".to_owned()]);
         assert!(
             text.contains("| part 1 | 10 | 22.0 | 2.00 | 11.0 | 50 | 40 |"),
             "{text}"
@@ -273,7 +210,10 @@ mod tests {
             text.contains("whole process, hybrid | 2.000 | 2.000 | 2.000 | 1 |"),
             "{text}"
         );
-        assert!(text.contains("1000 / 1900 / 1100 | 4.00, 2.00 |"), "{text}");
-        assert!(text.contains("cargo xtask bench main"), "{text}");
+        assert!(
+            text.contains("without text | 2.000 | 2.000 | 2.000 | 1 |"),
+            "{text}"
+        );
+        assert!(text.contains("cargo xtask bench main --part1`"), "{text}");
     }
 }
