@@ -53,16 +53,7 @@ const MOST_FUNCTION_LINES: usize = 100;
 #[test]
 fn no_files_and_no_folders_import_each_other() {
     let mut found = Vec::new();
-    for folder in [
-        "engine/src",
-        "engine/extract/src",
-        "engine/types/src",
-        "json/src",
-        "mcp/src",
-        "cli/src",
-        "ffi/src",
-        "python/src",
-    ] {
+    for folder in SOURCES {
         let graph = ModuleGraph::new(folder, &read(folder));
         let folders = graph.folder_cycles(folder);
         for cycle in graph.cycles().iter().chain(&folders) {

@@ -9,27 +9,28 @@ use xtask::sources::measures::{Measures, long_functions, measure};
 use xtask::sources::module_graph::{Cycle, ModuleGraph, without_test_files};
 use xtask::sources::{self, SourceFile};
 
-/// Folders of sources; those of the crates that have rooms come first.
-const FOLDERS: [&str; 12] = [
+/// Folders of sources; those whose sources are not tests come first.
+const FOLDERS: [&str; 16] = [
     "engine/src",
     "engine/extract/src",
     "engine/types/src",
     "json/src",
     "mcp/src",
     "cli/src",
+    "ffi/src",
+    "python/src",
     "xtask/src",
     "tools/bench/src",
     "tools/eval/src",
+    "tools/header/src",
+    "tools/bench/baselines",
     "engine/benches",
     "json/tests",
     "tests",
 ];
 
-/// How many of [`FOLDERS`] are searched for cycles.
-const WITH_ROOMS: usize = 6;
-
-/// How many of [`FOLDERS`] have functions that are no tests.
-const WITH_FUNCTIONS: usize = 9;
+/// How many of [`FOLDERS`] are searched for cycles and long functions.
+const WITHOUT_TESTS: usize = 13;
 
 /// Files directly in a folder, and lines of a file, beyond which it is listed.
 const MOST_FILES: usize = 15;
@@ -58,11 +59,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         let files = read(&root, folder)?;
         let measures = measure(&files);
         print_row(folder, &measures);
-        if number < WITH_ROOMS {
+        if number < WITHOUT_TESTS {
             let graph = ModuleGraph::new(folder, &files);
             cycles.extend(graph.cycles());
             folder_cycles.extend(graph.folder_cycles(folder));
             remarks.push(longest(&measures));
+            let files = without_test_files(folder, read(&root, folder)?);
+            for function in long_functions(&files, MOST_FUNCTION_LINES) {
+                let (name, lines) = (function.name, function.lines);
+                remarks.push(format!("long function: {name} has {lines} lines"));
+            }
         }
         for (folder, files) in &measures.folders {
             if *files > MOST_FILES {
@@ -73,13 +79,6 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             let lines = file.text.lines().count();
             if lines > MOST_LINES {
                 remarks.push(format!("long file: {} has {lines} lines", file.path));
-            }
-        }
-        if number < WITH_FUNCTIONS {
-            let files = without_test_files(folder, read(&root, folder)?);
-            for function in long_functions(&files, MOST_FUNCTION_LINES) {
-                let (name, lines) = (function.name, function.lines);
-                remarks.push(format!("long function: {name} has {lines} lines"));
             }
         }
         all.extend(files);

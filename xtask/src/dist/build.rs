@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Result, bail};
 use xtask::repository::{self, cargo, target};
 
-use super::Options;
+use super::options::Options;
 use crate::python;
 
 /// Link for any Linux from any other: a C compiler and a C library for every target, from PyPI.

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use xtask::repository::{self, target};
 
-use super::{Options, workspace_value};
+use super::options::Options;
+use super::workspace::workspace_value;
 
 /// What follows the fields that depend on the build in the control file.
 const DESCRIPTION: &str = "\

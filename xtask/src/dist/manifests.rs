@@ -8,8 +8,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::repository::root;
 
+use super::archive;
 use super::third_party::json;
-use super::{archive, workspace_value};
+use super::workspace::workspace_value;
 
 /// Targets with archives, and what npm calls their systems and processors.
 const TARGETS: [(&str, &str, &str); 5] = [

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use xtask::repository::{root, target};
 
-use super::{Options, third_party};
+use super::options::Options;
+use super::third_party;
 
 /// Shells and how their scripts are named.
 const SHELLS: [(&str, &str); 4] = [

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use xtask::repository::{cargo, root};
 
-use super::workspace_value;
+use super::workspace::workspace_value;
 
 /// Beginnings of the names of files that hold terms or notices.
 const TERMS: [&str; 6] = [

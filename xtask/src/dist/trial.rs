@@ -7,7 +7,8 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use xtask::repository::{self, root};
 
-use super::{Options, archive};
+use super::archive;
+use super::options::Options;
 
 /// A document that is read in a worker process, by the program that starts itself.
 const OFFICE_DOCUMENT: &str = "tests/corpus/documents/numbered-headings.docx";

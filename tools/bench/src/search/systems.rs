@@ -128,6 +128,8 @@ pub(crate) struct Runner {
     /// The .kb.
     pub(crate) file: PathBuf,
     limit: Duration,
+    /// Where Python keeps what it compiled of the scripts.
+    python_caches: PathBuf,
     python: PathBuf,
     rust: PathBuf,
     /// Whether what is timed is kept to one core.
@@ -147,6 +149,7 @@ impl Runner {
             built,
             file: file.to_path_buf(),
             limit: LIMIT * u32::try_from(chunks / LIMIT_CHUNKS + 1)?,
+            python_caches: folder.join("pycache"),
             python: python::program(&venv()),
             rust: repository::target()
                 .join("bench-baselines/release")
@@ -197,8 +200,7 @@ impl Runner {
             }
         };
         command.arg(verb).arg(&self.data).arg(folder).args(words);
-        let caches = super::folder().join("pycache");
-        command.env("PYTHONPYCACHEPREFIX", caches);
+        command.env("PYTHONPYCACHEPREFIX", &self.python_caches);
         if one_core {
             command.envs(process::ONE_THREAD.map(|name| (name, "1")));
         }

@@ -1,17 +1,19 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates.
 
+mod figures;
 mod report;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use figures::{Figures, Indexed};
 use kb_engine::{Info, Kb, Sizes};
 use xtask::repository;
 
-use crate::child::{self, Measured};
+use crate::child;
 use crate::corpus::{self, Count, Part};
-use crate::latency::{self, ModeLatency, Summary};
+use crate::latency;
 use crate::{machine, shipped_build};
 
 /// What the command line asks for.
@@ -20,32 +22,6 @@ struct Options {
     part1_only: bool,
     fetch_only: bool,
     out: Option<PathBuf>,
-}
-
-/// One tree, indexed.
-struct Indexed {
-    name: &'static str,
-    count: Count,
-    run: Measured,
-}
-
-/// Everything that one run of the bench found.
-struct Figures {
-    /// First part from nothing, again with nothing changed, and all parts from nothing.
-    indexed: Vec<Indexed>,
-    sizes: Sizes,
-    documents: u64,
-    chunks: u64,
-    process: Vec<ModeLatency>,
-    /// The same process with nothing to do.
-    process_floor: latency::Summary,
-    library: Vec<ModeLatency>,
-    /// A keyword search without text.
-    ranking: Summary,
-    open_and_first: latency::Summary,
-    /// Private memory of a process that has answered all queries in all modes.
-    private_bytes: u64,
-    queries: usize,
 }
 
 /// Runs the verb.
@@ -180,6 +156,7 @@ fn default_table() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child::Measured;
 
     #[test]
     fn options_are_read() {

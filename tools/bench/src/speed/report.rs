@@ -3,8 +3,9 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use super::{Figures, machine};
+use super::figures::Figures;
 use crate::latency::{ModeLatency, Summary};
+use crate::machine;
 
 /// The whole table with date, machine and command.
 pub(crate) fn markdown(figures: &Figures, arguments: &[String]) -> String {
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
     use crate::child::Measured;
     use crate::corpus::Count;
-    use crate::speed::Indexed;
+    use crate::speed::figures::Indexed;
 
     fn figures() -> Figures {
         let summary = Summary::of(vec![Duration::from_millis(2)]);

@@ -1,7 +1,7 @@
 //! Malicious HTML, Markdown, data and mail.
 
-use super::Bomb;
 use super::archive::{Archive, Deflated};
+use super::bomb::Bomb;
 use super::office::laughs;
 
 pub(super) const BOMBS: &[Bomb] = &[

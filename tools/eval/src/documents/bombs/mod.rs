@@ -1,6 +1,7 @@
 //! Files made to exhaust memory, time or stack, and the results of reading them.
 
 mod archive;
+mod bomb;
 mod markup;
 mod office;
 mod pdf;
@@ -10,6 +11,7 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::Result;
+use bomb::Bomb;
 use serde_json::{Value, json};
 
 use super::child::{self, Limits, Outcome, Reading};
@@ -20,33 +22,6 @@ const LIMITS: Limits = Limits {
     cpu_seconds: if cfg!(debug_assertions) { 120 } else { 30 },
     elapsed: Duration::from_secs(900),
 };
-
-/// A file made to harm.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bomb {
-    what: &'static str,
-    /// The name of its document.
-    name: &'static str,
-    make: fn() -> Vec<u8>,
-    /// Takes seconds in a build without optimisation, to make or to read.
-    is_long: bool,
-}
-
-impl Bomb {
-    const fn new(what: &'static str, name: &'static str, make: fn() -> Vec<u8>) -> Bomb {
-        Bomb {
-            what,
-            name,
-            make,
-            is_long: false,
-        }
-    }
-
-    const fn long(mut self) -> Bomb {
-        self.is_long = true;
-        self
-    }
-}
 
 /// All of them.
 fn all() -> Vec<Bomb> {

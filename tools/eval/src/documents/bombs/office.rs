@@ -1,7 +1,7 @@
 //! Malicious office packages.
 
-use super::Bomb;
 use super::archive::{Archive, Deflated};
+use super::bomb::Bomb;
 
 pub(super) const BOMBS: &[Bomb] = &[
     Bomb::new("600 MB of text in one part", "a.docx", docx_of_text).long(),

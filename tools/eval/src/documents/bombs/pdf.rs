@@ -1,7 +1,7 @@
 //! Malicious PDF files.
 
-use super::Bomb;
 use super::archive::Deflated;
+use super::bomb::Bomb;
 
 pub(super) const BOMBS: &[Bomb] = &[
     Bomb::new("300 000 nested arrays in a page", "a.pdf", nested_arrays),

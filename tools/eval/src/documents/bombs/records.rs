@@ -1,6 +1,6 @@
 //! Malicious rich text and Office 97-2003 files.
 
-use super::Bomb;
+use super::bomb::Bomb;
 
 pub(super) const BOMBS: &[Bomb] = &[
     Bomb::new("a million groups", "a.rtf", rtf_of_groups),

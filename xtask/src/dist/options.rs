@@ -1,0 +1,101 @@
+//! What the command line of `cargo xtask dist` asks for.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// What is built, and how.
+#[derive(Debug, Default)]
+pub(super) struct Options {
+    /// Triple of the target.
+    pub(super) target: String,
+    /// The profile of cargo.
+    pub(super) profile: String,
+    /// Starts a program of the target, where this machine cannot by itself.
+    pub(super) runner: Option<String>,
+    /// Whether the standard library is compiled too.
+    pub(super) builds_std: bool,
+    /// A program that was built before.
+    pub(super) program: Option<PathBuf>,
+}
+
+impl Options {
+    pub(super) fn parse(arguments: &[String]) -> Result<Options> {
+        let mut options = Options {
+            target: default_target()?,
+            profile: "dist".to_owned(),
+            ..Options::default()
+        };
+        let mut rest = arguments.iter();
+        while let Some(argument) = rest.next() {
+            let mut value = || {
+                let value = rest.next().cloned();
+                value.with_context(|| format!("{argument} needs a value"))
+            };
+            match argument.as_str() {
+                "--target" => options.target = value()?,
+                "--profile" => options.profile = value()?,
+                "--runner" => options.runner = Some(value()?),
+                "--build-std" => options.builds_std = true,
+                "--program" => options.program = Some(PathBuf::from(value()?)),
+                other => {
+                    bail!(
+                        "dist knows --target, --profile, --runner, --build-std, --program, not {other:?}"
+                    )
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    pub(super) fn is_windows(&self) -> bool {
+        self.target.contains("windows")
+    }
+
+    pub(super) fn is_linux(&self) -> bool {
+        self.target.contains("linux")
+    }
+
+    pub(super) fn program_name(&self) -> &'static str {
+        if self.is_windows() { "kb.exe" } else { "kb" }
+    }
+
+    /// A command that starts this program of the target.
+    pub(super) fn start(&self, program: &Path) -> Command {
+        match &self.runner {
+            Some(runner) => {
+                let mut command = Command::new(runner);
+                command.arg(program);
+                command
+            }
+            None => Command::new(program),
+        }
+    }
+}
+
+/// The target of this machine. On Linux it is musl: one file that runs on every distribution.
+fn default_target() -> Result<String> {
+    if cfg!(target_os = "linux") {
+        return Ok(format!("{}-unknown-linux-musl", env::consts::ARCH));
+    }
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("-vV").output().context("rustc")?;
+    let text = String::from_utf8(output.stdout)?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("rustc -vV names no host")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_flag_is_refused() {
+        assert!(Options::parse(&["--runner".to_owned()]).is_err());
+        assert!(Options::parse(&["--fast".to_owned()]).is_err());
+        let options = Options::parse(&["--target".to_owned(), "x86_64-pc-windows-msvc".to_owned()]);
+        assert_eq!(options.unwrap().program_name(), "kb.exe");
+    }
+}
