@@ -13,6 +13,7 @@
 mod agent;
 mod bootstrap;
 mod calibration;
+mod checkout;
 #[cfg(unix)]
 mod documents;
 mod languages;

@@ -12,16 +12,15 @@ mod policy;
 mod table;
 mod tasks;
 
-use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use client::Server;
-use serde_json::{Value, json};
 use tasks::Checkouts;
 use tempfile::TempDir;
 use xtask::repository;
+
+use crate::checkout;
 
 /// What the command line asks for.
 struct Options {
@@ -53,7 +52,7 @@ pub(crate) fn run_agent(arguments: &[String]) -> Result<bool> {
         Ok(())
     })?;
     let good = table::print(&solved);
-    write(&options, table::to_json(&solved))?;
+    checkout::write_json(options.json.as_deref(), &table::to_json(&solved))?;
     Ok(good)
 }
 
@@ -72,7 +71,7 @@ pub(crate) fn run_where(arguments: &[String]) -> Result<bool> {
         Ok(())
     })?;
     files::print(&ranked, options.verbose);
-    write(&options, files::to_json(&ranked))?;
+    checkout::write_json(options.json.as_deref(), &files::to_json(&ranked))?;
     Ok(true)
 }
 
@@ -100,18 +99,10 @@ fn for_each_checkout(
     Ok(())
 }
 
-fn write(options: &Options, figures: Value) -> Result<()> {
-    let Some(path) = &options.json else {
-        return Ok(());
-    };
-    let text = serde_json::to_string_pretty(&json!(figures))? + "\n";
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
-}
-
 fn parse(arguments: &[String]) -> Result<Options> {
     let mut options = Options {
         checkouts: Checkouts::load()?,
-        program: default_program(),
+        program: checkout::default_program(),
         json: None,
         verbose: false,
     };
@@ -140,18 +131,6 @@ fn parse(arguments: &[String]) -> Result<Options> {
             ),
         }
     }
-    if !options.program.is_file() {
-        bail!(
-            "no program {}; build it with cargo build --release -p kb-cli, or name one with --kb",
-            options.program.display()
-        );
-    }
+    checkout::require_program(&options.program)?;
     Ok(options)
-}
-
-/// `kb` beside this program.
-fn default_program() -> PathBuf {
-    let name = format!("kb{}", env::consts::EXE_SUFFIX);
-    let own = env::current_exe().unwrap_or_default();
-    own.with_file_name(name)
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::client::{Answer, Server};
 use super::evidence::{Wanted, first_definition};
-use super::tasks::Lines;
+use crate::checkout::Lines;
 
 /// A citation of this value is given without a second search.
 const CONVINCING: f64 = 0.58;

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::policy::Outcome;
-use super::tasks::{Lines, Task};
+use super::tasks::Task;
+use crate::checkout::Lines;
 
 /// What is asked of the whole list: right citations, and calls and tokens of each task.
 const RIGHT: usize = 27;

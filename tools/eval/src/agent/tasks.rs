@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::checkout::Lines;
 use crate::sets::{parse_lines, text_of};
 
 const CHECKOUTS: &str = include_str!("../../data/checkouts.json");
@@ -21,40 +22,6 @@ pub(crate) struct Task {
     pub(crate) kind: String,
     pub(crate) question: String,
     pub(crate) answers: Vec<Lines>,
-}
-
-/// Lines of a document, first and last counted from 1.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lines {
-    pub(crate) path: String,
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-}
-
-impl Lines {
-    /// Reads `path:A-B`.
-    fn parse(text: &str) -> Result<Lines> {
-        let parts = text.rsplit_once(':').and_then(|(path, lines)| {
-            let (first, last) = lines.split_once('-')?;
-            Some((path, first.parse().ok()?, last.parse().ok()?))
-        });
-        let (path, first, last) = parts.ok_or_else(|| anyhow!("{text:?} is not path:A-B"))?;
-        Ok(Lines {
-            path: path.to_owned(),
-            first,
-            last,
-        })
-    }
-
-    /// Whether both share a line.
-    pub(crate) fn overlaps(&self, other: &Lines) -> bool {
-        self.path == other.path && self.first <= other.last && other.first <= self.last
-    }
-
-    /// Number of lines.
-    pub(crate) fn len(&self) -> u64 {
-        (self.last + 1).saturating_sub(self.first)
-    }
 }
 
 /// One question with the files that answer it.
@@ -164,14 +131,9 @@ pub(crate) fn agent_tasks(checkouts: &Checkouts) -> Result<Vec<Task>> {
                 break;
             };
             is_given = true;
-            let lines = text.lines().count() as u64;
-            if answer.first == 0 || answer.last < answer.first || answer.last > lines {
-                bail!(
-                    "{}: {} has {lines} lines, not {answer:?}",
-                    task.id,
-                    answer.path
-                );
-            }
+            answer
+                .check_against(&text)
+                .with_context(|| format!("task {}", task.id))?;
         }
         if is_given {
             tasks.push(task);
@@ -213,20 +175,6 @@ fn texts(value: &Value, field: &str) -> Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn lines(text: &str) -> Lines {
-        Lines::parse(text).unwrap()
-    }
-
-    #[test]
-    fn a_citation_is_right_when_it_shares_a_line() {
-        let answer = lines("src/a.rs:10-20");
-        assert!(answer.overlaps(&lines("src/a.rs:20-40")));
-        assert!(!answer.overlaps(&lines("src/a.rs:21-40")));
-        assert!(!answer.overlaps(&lines("src/b.rs:10-20")));
-        assert_eq!(answer.len(), 11);
-        assert!(Lines::parse("src/a.rs:10").is_err());
-    }
 
     #[test]
     fn without_a_checkout_there_is_no_task() {
