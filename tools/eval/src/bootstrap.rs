@@ -1,30 +1,40 @@
-//! Paired bootstrap: whether a difference between two rankings is significant.
+//! Bootstrap: 95 % intervals of means, and whether a difference between two rankings goes beyond chance.
 
 use crate::metrics::mean;
 
 const RESAMPLES: usize = 10_000;
 const SEED: u64 = 0x6b62_2d65_7661_6c31;
 
-/// A mean difference and its 95 % interval.
+/// A mean and its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Difference {
+pub(crate) struct Interval {
     pub(crate) mean: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
 }
 
-impl Difference {
-    /// Whether the first ranking is worse beyond chance.
+impl Interval {
+    /// Whether a difference says that the first ranking is worse beyond chance.
     pub(crate) fn is_loss(self) -> bool {
         self.high < 0.0
     }
 }
 
 /// `left - right`, question by question; both have one value per question, in the same order.
-pub(crate) fn paired(left: &[f64], right: &[f64]) -> Difference {
-    let differences: Vec<f64> = left.iter().zip(right).map(|(l, r)| l - r).collect();
-    if differences.is_empty() {
-        return Difference {
+pub(crate) fn paired(left: &[f64], right: &[f64]) -> Interval {
+    of_macro_mean(&[left.iter().zip(right).map(|(l, r)| l - r).collect()])
+}
+
+/// The mean of the means of groups, such as those of repositories. Values are drawn again within their group, and a
+/// group without values does not count.
+pub(crate) fn of_macro_mean(groups: &[Vec<f64>]) -> Interval {
+    let groups: Vec<&[f64]> = groups
+        .iter()
+        .map(Vec::as_slice)
+        .filter(|group| !group.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return Interval {
             mean: 0.0,
             low: 0.0,
             high: 0.0,
@@ -32,14 +42,19 @@ pub(crate) fn paired(left: &[f64], right: &[f64]) -> Difference {
     }
     let mut random = SplitMix(SEED);
     let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| resampled_mean(&differences, &mut random))
+        .map(|_| macro_mean(&groups, |group| resampled_mean(group, &mut random)))
         .collect();
     means.sort_by(f64::total_cmp);
-    Difference {
-        mean: mean(&differences),
+    Interval {
+        mean: macro_mean(&groups, mean),
         low: means[RESAMPLES * 25 / 1000],
         high: means[RESAMPLES * 975 / 1000 - 1],
     }
+}
+
+fn macro_mean(groups: &[&[f64]], mean_of: impl FnMut(&[f64]) -> f64) -> f64 {
+    let means: Vec<f64> = groups.iter().copied().map(mean_of).collect();
+    mean(&means)
 }
 
 fn resampled_mean(values: &[f64], random: &mut SplitMix) -> f64 {
@@ -108,6 +123,16 @@ mod tests {
         let left = [0.1, 0.9, 0.4, 0.3];
         let right = [0.2, 0.5, 0.4, 0.1];
         assert_eq!(paired(&left, &right), paired(&left, &right));
+    }
+
+    #[test]
+    fn a_small_group_weighs_as_much_as_a_large_one() {
+        let (large, small) = (vec![0.0; 90], vec![1.0; 10]);
+        let even = of_macro_mean(&[large.clone(), small, Vec::new()]);
+        // Values are drawn within their group, so groups without spread leave none.
+        assert_eq!((even.low, even.mean, even.high), (0.5, 0.5, 0.5));
+        assert_eq!(of_macro_mean(&[large]).mean, 0.0);
+        assert_eq!(of_macro_mean(&[Vec::new()]).high, 0.0);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use kb_engine::Mode;
 use kb_engine::Scan;
 use serde_json::{Value, json};
 
-use crate::bootstrap::{self, Difference};
+use crate::bootstrap::{self, Interval};
 use crate::metrics::mean;
 use crate::reference::{self, GROUPS, GroupName, Reference};
 use crate::runner::{self, Cut};
@@ -34,7 +34,7 @@ pub(crate) struct SetScores {
     pub(crate) semantic: ModeScores,
     pub(crate) hybrid: ModeScores,
     /// Hybrid minus the better part.
-    pub(crate) change: Difference,
+    pub(crate) change: Interval,
 }
 
 /// Asks all questions in all modes.

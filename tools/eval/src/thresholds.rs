@@ -181,7 +181,7 @@ pub(crate) fn to_json(thresholds: &[Threshold]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bootstrap::Difference;
+    use crate::bootstrap::Interval;
     use crate::reference::{self, GroupName};
     use crate::scores::ModeScores;
 
@@ -198,7 +198,7 @@ mod tests {
             keyword: mode(keyword),
             semantic: mode(semantic),
             hybrid: mode(hybrid),
-            change: Difference {
+            change: Interval {
                 mean,
                 low: mean - 0.01,
                 high: mean + 0.01,
