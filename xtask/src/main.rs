@@ -75,6 +75,16 @@ Quality of answers and of reading:
        --kb PROGRAM     the build that is asked (default: beside kb-eval)
        --verbose        also what was read, or each rank
        --json FILE      the rows as JSON
+  eval questions        where the right lines stand among the hits of natural questions about checkouts, in three modes
+       --checkouts DIR  their folders, each of the name of its repository (default ../checkouts)
+       --set FILE       these questions (repeatable; default ../shared/eval/questions/dev.jsonl and
+                        tools/eval/questions/ours.jsonl)
+       --kb PROGRAM     the build that is asked (default: a new one, without optimisation)
+       --quick          hybrid search and its first row only
+       --verbose        also each question whose right lines are not first, with the parts of the scores
+       --candidates [N] write the first N hits of each (default 100), as a ranking learns from them
+       --out FILE       there (default target/questions-candidates.jsonl)
+       --json FILE      all figures and ranks as one JSON object
   documents [DIR]       what is read in real files beside what other programs read in them (default
                         ../shared/documents); status 1 below a bar
        --format A,B     only these formats, each file with what is missing
@@ -150,7 +160,13 @@ fn main() -> ExitCode {
 /// Answers are the same in any build, and the few collections of the quick form are judged sooner than
 /// a release is built.
 fn eval(arguments: &[String]) -> Result<bool> {
-    let profile = if arguments.iter().any(|argument| argument == "--quick") {
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let asks_questions = arguments.first().is_some_and(|verb| verb == "questions");
+    if asks_questions && !has("--kb") {
+        // It is asked as a program of its own, which lies beside that of the tool.
+        repository::build_tested("kb")?;
+    }
+    let profile = if has("--quick") || asks_questions {
         Profile::Dev
     } else {
         Profile::Dist

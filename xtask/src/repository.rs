@@ -79,6 +79,18 @@ pub enum Profile {
     Dev,
 }
 
+/// Builds a program of this workspace as [`Profile::Dev`] does.
+pub fn build_tested(name: &str) -> Result<()> {
+    run(&mut tested_build(name))
+}
+
+/// The packages and features of the tests, so that cargo takes the libraries it has.
+fn tested_build(name: &str) -> Command {
+    let mut build = cargo(&["build", "--quiet", "--bin", name]);
+    build.args(TESTED).args(AS_TESTS);
+    build
+}
+
 /// Builds a program of this workspace and runs it; `false` when it ended with status 1.
 ///
 /// It starts in the folder of the caller, so that relative paths mean what they say.
@@ -88,12 +100,7 @@ pub fn run_tool(name: &str, arguments: &[String], profile: Profile) -> Result<bo
             let build = ["build", "--quiet", "--profile", "dist", "--package", name];
             ("dist", cargo(&build))
         }
-        Profile::Dev => {
-            // The packages and features of the tests, so that cargo takes the libraries it has.
-            let mut build = cargo(&["build", "--quiet", "--bin", name]);
-            build.args(TESTED).args(AS_TESTS);
-            ("debug", build)
-        }
+        Profile::Dev => ("debug", tested_build(name)),
     };
     run(&mut build)?;
     let program = format!("{folder}/{name}{}", env::consts::EXE_SUFFIX);

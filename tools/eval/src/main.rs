@@ -8,7 +8,8 @@
 //! the hits of both, fitted again.
 //! `cargo xtask documents` scores what is read in files of other programs ([`documents`]).
 //! `eval symbols` scores the symbols of programs ([`symbols`]), `eval definitions` where searches for them end.
-//! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]).
+//! `eval agent` and `eval where` put questions about real checkouts to the MCP server instead ([`agent`]), `eval
+//! questions` to `kb search` ([`questions`]).
 
 mod agent;
 mod bootstrap;
@@ -18,6 +19,7 @@ mod checkout;
 mod documents;
 mod languages;
 mod metrics;
+mod questions;
 mod reference;
 mod runner;
 mod scores;
@@ -102,6 +104,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         Some((verb, rest)) if verb == "documents" => return documents::run(rest),
         Some((verb, rest)) if verb == "agent" => agent::run_agent(rest)?,
         Some((verb, rest)) if verb == "where" => agent::run_where(rest)?,
+        Some((verb, rest)) if verb == "questions" => questions::run(rest)?,
         #[cfg(unix)]
         Some((verb, rest)) if verb == "symbols" => symbols::run(rest)?,
         #[cfg(unix)]
