@@ -31,16 +31,19 @@ pub enum Facet {
     /// Kind of a symbol: a chunk has those of the symbols whose names begin in it, and of the innermost symbol that its
     /// first byte lies in.
     Kind = 5,
+    /// What a chunk is for: tests, a changelog, examples. Ordinary chunks have none.
+    Role = 6,
 }
 
 impl Facet {
     /// All facets, in the order of their numbers.
-    pub const ALL: [Facet; 5] = [
+    pub const ALL: [Facet; 6] = [
         Facet::Type,
         Facet::Language,
         Facet::Class,
         Facet::Tag,
         Facet::Kind,
+        Facet::Role,
     ];
 }
 

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use kb_types::error::{Error, Result};
+use kb_types::role::holds_test_functions;
 use kb_types::syntax::by_chunk::SymbolsByChunk;
-use kb_types::{DocumentId, SegmentId};
+use kb_types::{Class, DocumentId, Role, SegmentId};
 
 use crate::container::Transaction;
 use crate::index::trigram::merge_builder::MergeBuilder;
@@ -106,11 +107,17 @@ impl SegmentWriter {
         }
         let first_row = self.columns.rows();
         let searched = searched_text(document.parts.first().map(|part| part.content.kind()));
+        let is_code = document.class == Class::Code;
         for chunk in &prepared.chunks {
+            let row = self.columns.rows();
             self.columns.chunks.push(transaction, id, chunk)?;
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let text = document.text.get(start..end).unwrap_or_default();
             self.columns.blocks.push(transaction, text)?;
+            if is_code && holds_test_functions(text) {
+                let name = Role::TestFunction.name();
+                self.facets.add(Facet::Role, name, row..row + 1);
+            }
             if let Some(trigrams) = &mut self.columns.trigrams {
                 trigrams.push(None, id.0, text, searched)?;
             }
@@ -126,6 +133,9 @@ impl SegmentWriter {
             .add(Facet::Language, &document.language, rows.clone());
         self.facets
             .add(Facet::Class, document.class.name(), rows.clone());
+        if let Some(role) = Role::of_path(&document.path, document.class) {
+            self.facets.add(Facet::Role, role.name(), rows.clone());
+        }
         for tag in &fields.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }

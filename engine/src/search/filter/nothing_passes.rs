@@ -112,7 +112,7 @@ fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
                 .map(|class| class.name().to_owned())
                 .collect()
         }
-        Facet::Kind => Vec::new(),
+        Facet::Kind | Facet::Role => Vec::new(),
     };
     (others, given)
 }
