@@ -151,7 +151,7 @@ pub mod embed {
 
 /// Ranking.
 pub mod search {
-    pub use crate::search::{VECTOR_WEIGHTS, VectorWeights};
+    pub use crate::search::{RANK_WEIGHTS, RankWeights};
 
     /// Weights of scores and the facts they weigh; `cargo xtask eval --tables calibration` fits them again.
     pub mod calibration {

@@ -16,7 +16,7 @@ pub fn verdict(relevance: Relevance) -> Object {
 
 /// A hit of `request`; `file` names the .kb that it is of where several were searched. The lines
 /// before and after it, and how its score came about, are there where the request asks for them;
-/// `symbol`, `part`, `begins_within_line`, `ends_within_line`, `stale` and `metadata` where they say
+/// `symbol`, `part`, `begins_within_line`, `ends_within_line`, `more_in_document`, `stale` and `metadata` where they say
 /// something.
 #[must_use]
 pub fn hit(hit: &Hit, file: Option<&str>, request: &Request) -> Object {
@@ -67,6 +67,9 @@ pub fn hit(hit: &Hit, file: Option<&str>, request: &Request) -> Object {
     if hit.ends_within_line {
         object = object.field("ends_within_line", true);
     }
+    if hit.more_in_document > 0 {
+        object = object.field("more_in_document", hit.more_in_document);
+    }
     if let Some(state) = hit.source_state.stale() {
         object = object.field("stale", state);
     }
@@ -108,6 +111,7 @@ fn with_explanation(object: Object, hit: &Hit) -> Object {
     let bonuses = hit.bonuses.iter().map(|bonus| {
         Object::new()
             .field("bonus", bonus.name)
+            .field("value", score(bonus.value))
             .field("score", score(bonus.score))
     });
     object
@@ -143,6 +147,7 @@ pub fn explanation(response: &Response) -> Option<Object> {
         .field("mean_length", score(explanation.mean_length))
         .field("vector_weight", score(explanation.vector_weight))
         .field("code_share", score(explanation.code_share))
+        .field("intent", explanation.intent)
         .field(
             "definition_of",
             explanation.definition_of.as_deref().unwrap_or(""),

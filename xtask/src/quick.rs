@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
 struct Change {
     /// Names of the packages whose files changed.
     crates: BTreeSet<String>,
-    /// The modules of the folders of their sources that changed, such as `search::fuse`; none of a crate whose root
+    /// The modules of the folders of their sources that changed, such as `search::rank`; none of a crate whose root
     /// changed.
     rooms: BTreeSet<String>,
     /// Whether a line with `pub` was added or removed: crates that depend on these may not compile any more.
@@ -173,7 +173,7 @@ impl Change {
     }
 }
 
-/// The module of the folder that a source file is in, as names of tests begin: `search::fuse::`. Empty for the root of
+/// The module of the folder that a source file is in, as names of tests begin: `search::rank::`. Empty for the root of
 /// a crate and for what is no source file.
 fn room_of(path: &str) -> String {
     let Some((_, path)) = path.split_once("/src/") else {
@@ -259,7 +259,10 @@ mod tests {
 
     #[test]
     fn a_room_is_the_folder_of_a_source_file() {
-        assert_eq!(room_of("engine/src/search/fuse/score.rs"), "search::fuse::");
+        assert_eq!(
+            room_of("engine/src/search/rank/scored.rs"),
+            "search::rank::"
+        );
         assert_eq!(room_of("engine/src/search/mod.rs"), "search::");
         assert_eq!(room_of("xtask/src/quick.rs"), "quick::");
         assert_eq!(room_of("engine/src/lib.rs"), "");

@@ -6,6 +6,7 @@ use kb_types::error::{Error, Result};
 use kb_types::{Class, SegmentId};
 
 use crate::catalog::directory::Directory;
+use crate::catalog::roles::ChunkRoles;
 use crate::catalog::segment::{BoundSegment, Segment};
 use crate::container::Snapshot;
 use crate::index::{keyword, vector};
@@ -45,6 +46,8 @@ pub struct Catalog {
     directory: OnceLock<Directory>,
     /// Live chunks by class, once someone asked.
     classes: OnceLock<ClassChunks>,
+    /// Classes and roles of the chunks of each segment, once someone asked.
+    roles: OnceLock<Vec<ChunkRoles>>,
 }
 
 /// Live chunks of two classes.
@@ -144,6 +147,7 @@ impl Catalog {
             statistics: keyword::Statistics::default(),
             directory: OnceLock::new(),
             classes: OnceLock::new(),
+            roles: OnceLock::new(),
         })
     }
 
@@ -212,6 +216,23 @@ impl Catalog {
             doc: count(Class::Doc)?,
         };
         Ok(*self.classes.get_or_init(|| read))
+    }
+
+    /// Classes and roles of the chunks of each segment, in the order of the segments. Read when first asked for,
+    /// eight bitmaps a segment, and kept as long as the catalog is.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn roles(&self, snapshot: &Snapshot<'_>) -> Result<&[ChunkRoles]> {
+        if let Some(roles) = self.roles.get() {
+            return Ok(roles);
+        }
+        let read = self.segments.iter().map(|segment| {
+            let (id, rows) = (segment.id, segment.rows());
+            ChunkRoles::read(|facet, value| facets::rows_with(snapshot, id, rows, facet, value))
+        });
+        let read: Vec<ChunkRoles> = read.collect::<Result<_>>()?;
+        Ok(self.roles.get_or_init(|| read))
     }
 
     /// All documents of this commit. Read when it is first asked for, 0.5 microseconds a document,

@@ -8,10 +8,12 @@ pub(crate) mod columns;
 mod commit;
 mod directory;
 mod more_vectors;
+mod roles;
 mod segment;
 
 pub(crate) use cache::CatalogCache;
 pub use commit::Catalog;
 pub(crate) use directory::DirectoryEntry;
 pub(crate) use more_vectors::BoundVectors;
+pub(crate) use roles::ChunkRoles;
 pub(crate) use segment::{BoundSegment, Segment};

@@ -10,6 +10,8 @@ use crate::search::relevance::RelevanceSignals;
 pub struct Explanation {
     /// The distinct terms of the query, after analysis. Empty in a mode without a keyword score.
     pub terms: Vec<TermStatistics>,
+    /// What the query asks for: `place`, `task`, `behaviour`, `reason`, `change` or `other`.
+    pub intent: &'static str,
     /// The name that the query asks for, where a symbol of the files has it: its definitions come first.
     pub definition_of: Option<String>,
     /// Weight of the vector score in the fused score, 0..1.
@@ -79,23 +81,26 @@ impl TermScore {
     }
 }
 
-/// What the document and the text of one hit add to its fused score.
+/// One piece of evidence about a hit, and what it adds to its fused score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Bonus {
-    /// `kind`: the document is one of tests, a changelog, generated or an example, which the query does not ask
-    /// for. `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are neighbours
-    /// in the text. `definition`: a line of the text defines a name, or is a heading, with words of the query. `symbol`:
-    /// it defines the name that the query asks for.
+    /// `tests`, `test functions`, `changelog`, `example`, `declarations`, `generated`, `data`: the hit is of this
+    /// kind, and the query does not ask for it. `intent`: it is of a class that answers such questions, or of one that
+    /// does not. `path`, `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are
+    /// neighbours in the text. `definition`: a line of the text defines a name, or is a heading, with words of the
+    /// query. `symbol`: it defines the name that the query asks for. `repeats`: better hits of its document come first.
     pub name: &'static str,
-    /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1; that of `kind` is below 0, all others above.
+    /// How much of it there is, 0..1; of `repeats` what it adds.
+    pub value: f32,
+    /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1.
     pub score: f32,
 }
 
 impl Bonus {
     /// A bonus by its name; see the fields.
-    pub fn new(name: &'static str, score: f32) -> Bonus {
-        Bonus { name, score }
+    pub fn new(name: &'static str, value: f32, score: f32) -> Bonus {
+        Bonus { name, value, score }
     }
 }
 
@@ -103,7 +108,7 @@ impl Bonus {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// `plan`, `keyword`, `vector`, `fuse`, `rerank`, `documents` or `text`; on two threads `keyword and vector` for both.
+    /// `plan`, `keyword`, `vector`, `fuse`, `rank`, `documents` or `text`; on two threads `keyword and vector` for both.
     pub name: &'static str,
     /// Duration in microseconds.
     pub micros: u64,

@@ -1,11 +1,11 @@
-//! Answers a request: request -> plan -> retrieve -> fuse -> render.
+//! Answers a request: request -> plan -> retrieve -> rank -> render.
 //!
 //! | stage | modules | in -> out |
 //! |---|---|---|
 //! | request | `request`, `filters`, `options`, `show` | what a caller wants -> a checked [`Request`] |
 //! | plan | `plan`, `query`, `filter`, `given_vector` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
 //! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
-//! | fuse | `fuse`, `rerank` | chunks with two scores -> one order, in which texts have a say, joined to passages |
+//! | rank | `rank`, `top_k` | chunks with two scores -> rows of evidence -> one order, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
 //!
 //! `pipeline` runs the stages on `sources`; [`calibration`] makes scores of fused scores and judges the best,
@@ -19,36 +19,36 @@ mod defined;
 mod explanation;
 mod filter;
 mod filters;
-mod fuse;
 mod given_vector;
 mod many;
 mod options;
 mod pipeline;
 mod plan;
 mod query;
+mod rank;
 mod read_cache;
 #[cfg(feature = "regex")]
 mod regex;
 pub(crate) mod relevance;
 mod render;
 mod request;
-mod rerank;
 mod response;
 mod retrieve;
 mod show;
 mod sources;
 mod symbols;
 mod timer;
+mod top_k;
 
 pub use calibration::{Calibration, shown_score};
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
-#[cfg(feature = "testing")]
-pub use fuse::score::{VECTOR_WEIGHTS, VectorWeights};
 pub(crate) use many::search_many;
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::search;
 pub(crate) use plan::embedded;
+#[cfg(feature = "testing")]
+pub use rank::weights::{RANK_WEIGHTS, RankWeights};
 #[cfg(feature = "regex")]
 pub(crate) use regex::search_regex;
 #[cfg(feature = "regex")]

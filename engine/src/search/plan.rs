@@ -13,26 +13,22 @@ use crate::search::filter::metadata;
 use crate::search::filter::nothing_passes;
 use crate::search::filter::rows::Rows;
 use crate::search::filters::Filters;
-use crate::search::fuse::score::vector_weight;
 use crate::search::given_vector::{self, FileVector};
-use crate::search::options::{Mode, Scope};
+use crate::search::options::Mode;
 use crate::search::query::execute;
+use crate::search::query::intent::Intent;
 use crate::search::query::option_words;
 use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::rank::scored::vector_weight;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::{Sources, file_name};
 use crate::store::vector_columns::BUILT_IN;
 
-/// Candidate chunks for each wanted document, in [`Scope::Documents`].
-// Several of the best chunks belong to one document. With fewer candidates a page of documents
-// would not be full.
-const CHUNKS_PER_DOCUMENT: usize = 4;
-
 /// Most content words of a query that counts as a query of names.
 // `Parser` and `Parser parse` are names; three words are mostly a phrase. Such queries read more
-// texts (see `rerank`).
+// texts (see `rank`).
 const NAMES_LIMIT: usize = 2;
 
 /// What a search is going to do.
@@ -44,11 +40,13 @@ pub(crate) struct Plan<'b> {
     pub(crate) text: String,
     /// The mode that answers: that of the request, or keyword when no file has an available model.
     pub(crate) mode: Mode,
-    /// Candidates wanted from each index in the first layer.
+    /// Candidates wanted from each index in the first layer, however many hits are: their order depends on it.
     pub(crate) candidates: usize,
     /// Whether the query has no more content than one or two names; more texts are read for their definitions
     /// then.
     pub(crate) asks_for_names: bool,
+    /// What the asker wants.
+    pub(crate) intent: Intent,
     /// What defines the name that the query asks for; it comes first.
     pub(crate) definitions: Definitions,
     /// The query of the keyword index; `None` when the mode does not use it.
@@ -144,16 +142,13 @@ pub(crate) fn plan<'b>(
     };
     warnings.dedup();
     let filter = TwoPhaseFilter::new(sources, rows, phrases, &mut parsed, analyser, warnings)?;
-    let wanted = match request.scope {
-        Scope::Chunks => request.k,
-        Scope::Documents => request.k.saturating_mul(CHUNKS_PER_DOCUMENT),
-    };
     let mut plan = Plan {
         text: parsed.ranked_text(),
         parsed,
         mode: request.mode,
-        candidates: wanted.max(MIN_CANDIDATES),
+        candidates: MIN_CANDIDATES,
         asks_for_names: false,
+        intent: Intent::default(),
         definitions: Definitions::default(),
         keyword_query: None,
         vectors: Vec::new(),
@@ -187,6 +182,7 @@ pub(crate) fn plan<'b>(
             embed::word_weight,
         )?;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
+        plan.intent = Intent::of(&plan.text);
         plan.definitions = Definitions::find(&plan.text, sources)?;
         plan.keyword_query = Some(query);
     }
@@ -290,7 +286,7 @@ fn add_given(
         1.0
     } else {
         plan.code_share = sources.code_share()?;
-        vector_weight(1.0, plan.code_share)
+        vector_weight(1.0, plan.code_share, plan.intent.is_question)
     };
     plan.vectors = given_vector::queries(vector, request, sources, weight)?;
     plan.coverage = 1.0;
@@ -338,7 +334,11 @@ fn add_vectors(
         let weight = match (plan.mode, &asked) {
             (_, None) => 0.0,
             (Mode::Semantic, Some(_)) => 1.0,
-            (_, Some(_)) => vector_weight(coverage.known_share(), plan.code_share),
+            (_, Some(_)) => vector_weight(
+                coverage.known_share(),
+                plan.code_share,
+                plan.intent.is_question,
+            ),
         };
         plan.vectors.push(FileVector {
             query: asked,

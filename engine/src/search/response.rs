@@ -132,6 +132,9 @@ pub struct Hit {
     /// Number of candidate chunks that the hit stands for: those of the passage, or with
     /// [`Scope::Documents`](crate::Scope::Documents) those of the document.
     pub matches: u32,
+    /// Further passages of the document that were moved behind the first ten hits, because this one is the third or a
+    /// later one of it there; 0 otherwise.
+    pub more_in_document: u32,
     /// What the document and the text add to the fused score; empty unless [`explain`](crate::Request::explain)
     /// is set. `fused_score` is `(1 - w) x keyword_score + w x vector_score` and these, with `w` the
     /// [`vector_weight`](crate::Explanation::vector_weight), less for words that the model does not know.
@@ -211,6 +214,7 @@ impl Hit {
             chunk_index: 0,
             chunks: 0,
             matches: 0,
+            more_in_document: 0,
             bonuses: Vec::new(),
             terms: Vec::new(),
         }

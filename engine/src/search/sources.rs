@@ -8,7 +8,7 @@ use kb_types::error::{Error, Result};
 use kb_types::escape::escape_line;
 use kb_types::{DocumentId, Span};
 
-use crate::catalog::{BoundSegment, Catalog};
+use crate::catalog::{BoundSegment, Catalog, ChunkRoles};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::index::keyword::{QuerySegment, Statistics};
@@ -128,6 +128,18 @@ impl<'b> Sources<'b> {
         } else {
             code as f32 / both as f32
         })
+    }
+
+    /// Classes and roles of the chunks of the segment at a position.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn roles(&self, position: usize) -> Result<&'b ChunkRoles> {
+        let file = self.file_of(position);
+        let source = self.source(file)?;
+        let number = position.saturating_sub(self.positions(file).start);
+        let roles = source.catalog.roles(source.snapshot)?.get(number);
+        roles.ok_or_else(|| Error::damaged("a chunk of no segment"))
     }
 
     /// The keyword indexes of all segments.

@@ -62,14 +62,14 @@ fn a_hit_has_more_where_its_request_asks_for_it() {
     assert_shape(
         &object,
         &format!(
-            "{{{HIT} stale metadata{{author date}} before after fused_score bonuses[{{bonus score}}]
+            "{{{HIT} stale metadata{{author date}} before after fused_score bonuses[{{bonus value score}}]
             terms[{{term frequency score}}]}}"
         ),
     );
     assert_shape(
         &kb_json::explanation(&response).unwrap(),
         "{explanation{mode verdict best_score chunks searched_chunks mean_length vector_weight code_share
-        definition_of score_slope score_constant model model_words model_words_known keyword_candidates
+        intent definition_of score_slope score_constant model model_words model_words_known keyword_candidates
         vector_candidates vector_rows vector_rows_read vector_rows_compared terms[{term chunks idf weight}]
         steps[{step micros}]}}",
     );

@@ -380,9 +380,7 @@ fn the_explanation_says_how_and_whether_anything_is_relevant() {
         .iter()
         .filter_map(|step| step["step"].as_str())
         .collect();
-    let expected = [
-        "plan", "keyword", "vector", "fuse", "rerank", "fuse", "text",
-    ];
+    let expected = ["plan", "keyword", "vector", "fuse", "rank", "fuse", "text"];
     assert_eq!(names, expected);
     let told = folder.kb(["search", "quarterly dividend of shareholders"]);
     assert!(told.stderr.contains("nothing"), "{told:#?}");

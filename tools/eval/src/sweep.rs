@@ -11,7 +11,7 @@ use anyhow::{Result, anyhow};
 use kb_engine::Kb;
 use kb_engine::Mode;
 use kb_engine::Scan;
-use kb_engine::testing::search::VECTOR_WEIGHTS;
+use kb_engine::testing::search::RANK_WEIGHTS;
 use serde_json::{Map, Value, json};
 
 use crate::metrics::mean;
@@ -81,8 +81,8 @@ pub(crate) struct Weights {
 impl Weights {
     /// Those of the engine.
     pub(crate) const SHIPPED: Weights = Weights {
-        prose: (VECTOR_WEIGHTS.prose * 1000.0 + 0.5) as u16,
-        code: (VECTOR_WEIGHTS.code * 1000.0 + 0.5) as u16,
+        prose: (RANK_WEIGHTS.vector_in_prose * 1000.0 + 0.5) as u16,
+        code: (RANK_WEIGHTS.vector_in_code * 1000.0 + 0.5) as u16,
     };
 
     /// The weight where that share of the chunks is code.

@@ -101,6 +101,10 @@ pub(crate) fn render_linked(
         let lines = around(&hit.after, first_after);
         margin.push(&mut block, &hit.after, lines, &[], ("", ""));
     }
+    if hit.more_in_document > 0 {
+        let more = format!("{} more in this document", hit.more_in_document);
+        block.push_str(&format!("  {}\n", layout.style.faint(&more)));
+    }
     block
 }
 
@@ -249,7 +253,8 @@ fn score_parts(hit: &Hit, layout: &Layout) -> String {
     parts.extend(hit.keyword_score.map(|score| format!("keyword {score:.4}")));
     parts.extend(hit.vector_score.map(|score| format!("vector {score:.4}")));
     let bonuses = hit.bonuses.iter();
-    parts.extend(bonuses.map(|bonus| format!("{} {:+.4}", bonus.name, bonus.score)));
+    let counted = bonuses.filter(|bonus| bonus.score != 0.0);
+    parts.extend(counted.map(|bonus| format!("{} {:+.4}", bonus.name, bonus.score)));
     let mut text = format!("  {}\n", style.faint(&parts.join("  ")));
     let terms: Vec<String> = hit
         .terms

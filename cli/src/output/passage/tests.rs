@@ -209,7 +209,7 @@ fn long_crumbs_give_way_to_place_and_score_outer_ones_first() {
 #[test]
 fn explaining_shows_the_parts_that_there_are() {
     let mut hit = hit("x", &[]);
-    hit.bonuses = vec![Bonus::new("adjacency", 0.1123)];
+    hit.bonuses = vec![Bonus::new("adjacency", 0.5, 0.1123)];
     let shown = render(
         &hit,
         None,

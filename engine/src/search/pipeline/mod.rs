@@ -6,19 +6,20 @@ use crate::index::keyword::{Analyser, Query};
 use crate::paging::{Budget, CursorScope, PageOptions};
 use crate::search::calibration::{self, Calibration, shown_score};
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
-use crate::search::fuse::passages::Passage;
-use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
 use crate::search::plan::{self, Plan};
 use crate::search::query::parsed::{ParsedQuery, has_words, nothing_passes};
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::rank::Ranker;
+use crate::search::rank::parts::Rules;
+use crate::search::rank::passages::Passage;
+use crate::search::rank::scored::Scored;
 use crate::search::read_cache::ReadCache;
 use crate::search::relevance::Relevance;
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::room::Room;
 use crate::search::request::Request;
-use crate::search::rerank::Reranker;
 use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::layers::{self, Ranked};
@@ -294,7 +295,7 @@ fn retrieve<'b>(
     let mut warnings = Vec::new();
     let (plan, mut filter) = plan::plan(request, parsed, sources, analyser, &mut warnings)?;
     timer.step("plan");
-    let mut reranker = Reranker::new(&plan, sources, analyser);
+    let mut ranker = Ranker::new(&plan, sources, analyser);
     let (mut found, relevance);
     if plan.browses_documents() {
         let end = start.saturating_add(wanted);
@@ -311,17 +312,9 @@ fn retrieve<'b>(
         found = if request.sort == Sort::Score {
             let window = (start, wanted);
             let filter = &mut filter;
-            layers::find(
-                &plan,
-                request,
-                sources,
-                filter,
-                window,
-                &mut reranker,
-                timer,
-            )?
+            layers::find(&plan, request, sources, filter, window, &mut ranker, timer)?
         } else {
-            sorted::find(&plan, request, sources, &mut filter, &mut reranker, timer)?
+            sorted::find(&plan, request, sources, &mut filter, &mut ranker, timer)?
         };
         relevance = calibration::judge(&found.signals);
     }
@@ -329,7 +322,7 @@ fn retrieve<'b>(
         plan,
         filter,
         found,
-        cache: reranker.into_cache(),
+        cache: ranker.into_cache(),
         relevance,
         warnings,
     })
@@ -401,7 +394,7 @@ fn render<'r>(
         let room = Room::new(budget.left_bytes(), number, found.len());
         let mut hit = renderer.hit(passage, terms, room)?;
         if request.explain {
-            hit.bonuses = bonuses(&passage.best);
+            hit.bonuses = bonuses(&passage.best, plan, sources);
         }
         if !budget.take_holding(hit.cost_bytes(), hit.held_bytes()) {
             break;
@@ -444,12 +437,14 @@ fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore
     Ok(scored.collect())
 }
 
-/// What the document and the text of a hit add to its score.
-fn bonuses(best: &Scored) -> Vec<Bonus> {
-    let bonuses = best.evidence.bonuses().into_iter();
-    bonuses
-        .filter(|(_, score)| *score != 0.0)
-        .map(|(name, score)| Bonus::new(name, score))
+/// What is known of a hit beside its keyword and vector score, and what it adds.
+fn bonuses(best: &Scored, plan: &Plan<'_>, sources: &Sources<'_>) -> Vec<Bonus> {
+    let file = sources.file_of(best.address.segment);
+    let keyword_weight = 1.0 - plan.vector(file).weight;
+    let parts = Rules::of(&plan.intent).parts(best.fused, keyword_weight, &best.features);
+    let parts = parts.into_iter().filter(|part| part.value != 0.0);
+    parts
+        .map(|part| Bonus::new(part.name, part.value, part.score))
         .collect()
 }
 
@@ -483,6 +478,7 @@ fn explain(
                 weight: term.weight,
             })
             .collect(),
+        intent: plan.intent.ask.name(),
         definition_of: plan.definitions.name().map(str::to_owned),
         vector_weight: plan.vector(0).weight,
         code_share: plan.code_share,

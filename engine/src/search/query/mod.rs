@@ -4,6 +4,7 @@
 //! left.
 
 pub(crate) mod execute;
+pub(crate) mod intent;
 pub(crate) mod option_words;
 pub(crate) mod parsed;
 pub(crate) mod parser;

@@ -9,10 +9,10 @@ use kb_types::error::Result;
 
 use crate::index::keyword::{Analyser, Query};
 use crate::search::filter::rows::Rows;
-use crate::search::fuse::top_k;
 use crate::search::query::parsed::{ParsedQuery, searched_as_text};
 use crate::search::query::phrase::RowText;
 use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::top_k;
 
 /// Texts that are read: one page of the results that the query has as plain text.
 const TEXTS: usize = 10;

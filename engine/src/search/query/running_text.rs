@@ -64,7 +64,7 @@ pub(crate) fn settle(pieces: &mut [Piece]) -> Vec<String> {
 }
 
 /// Whether a word is one that keywords do without.
-fn is_function_word(word: &str) -> bool {
+pub(super) fn is_function_word(word: &str) -> bool {
     let letters = word.trim_matches(|c: char| !c.is_alphanumeric());
     let lower = letters.to_lowercase();
     is_stop_word(&lower) || FUNCTION_WORDS.binary_search(&lower.as_str()).is_ok()

@@ -8,12 +8,11 @@ use roaring::RoaringBitmap;
 
 use crate::search::calibration::Calibration;
 use crate::search::filter::rows::DOCUMENTS_PER_TICK;
-use crate::search::fuse::evidence::Evidence;
-use crate::search::fuse::passages::{self, Passage};
-use crate::search::fuse::score::Scored;
 use crate::search::options::Sort;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::rank::passages::{self, Passage};
+use crate::search::rank::scored::Scored;
 use crate::search::request::Request;
 use crate::search::retrieve::title;
 use crate::search::sources::{ChunkAddress, Sources};
@@ -130,6 +129,7 @@ fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage
                 document: Some(document.id()),
                 matches: u32::try_from(matches).unwrap_or(u32::MAX),
                 symbol: None,
+                more_in_document: 0,
             });
         }
     }
@@ -172,6 +172,7 @@ fn titled(
                 document: Some(hit.document),
                 matches: 1,
                 symbol: None,
+                more_in_document: 0,
             };
             found.push((Reverse(hit.modified_ms), hit.handle, file, passage));
         }
@@ -188,11 +189,5 @@ fn titled(
 }
 
 fn scored(address: ChunkAddress, score: f32) -> Scored {
-    Scored {
-        address,
-        keyword: 0.0,
-        vector: 0.0,
-        evidence: Evidence::default(),
-        score,
-    }
+    Scored::new(address, 0.0, 0.0, score)
 }

@@ -11,13 +11,12 @@ use crate::catalog::BoundSegment;
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{Effort, KnnSegment, Method, ScanStats, knn_with_stats};
-use crate::search::fuse::evidence::Evidence;
-use crate::search::fuse::score::{Scored, fused};
-use crate::search::fuse::top_k;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
+use crate::search::rank::scored::{Scored, fused};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
+use crate::search::top_k;
 use crate::store::vector_columns::BUILT_IN;
 
 /// The candidates of one request.
@@ -130,14 +129,8 @@ fn verified(
 fn alone(list: &List, parts: impl Fn(f32) -> (f32, f32)) -> Vec<Scored> {
     let scored = list.iter().map(|(score, address)| {
         let (keyword, vector) = parts(*score);
-        Scored {
-            address: *address,
-            keyword,
-            vector,
-            evidence: Evidence::default(),
-            // One of both is 0 where the mode has no other list.
-            score: keyword.max(vector),
-        }
+        // One of both is 0 where the mode has no other list.
+        Scored::new(*address, keyword, vector, keyword.max(vector))
     });
     scored.collect()
 }
@@ -215,13 +208,8 @@ fn rescore(
             let keyword = parts.keyword.or_else(|| keywords.next()).unwrap_or(0.0);
             let vector = parts.vector.or_else(|| vectors.next()).unwrap_or(0.0);
             let keyword = plan.keyword_share(keyword);
-            list.push(Scored {
-                address: *address,
-                keyword,
-                vector,
-                evidence: Evidence::default(),
-                score: fused(keyword, vector, of_file.weight),
-            });
+            let fused = fused(keyword, vector, of_file.weight);
+            list.push(Scored::new(*address, keyword, vector, fused));
         }
     }
     Ok(list)

@@ -1,7 +1,7 @@
 //! Ranked results, as deep as a page needs them.
 //!
-//! The candidates of both indexes come in layers: the best 100 of each (or as many as hits are wanted),
-//! then the best 400, and so on. A layer has the chunks that no earlier layer had, ranked and joined to
+//! The candidates of both indexes come in layers: the best 100 of each, then the
+//! best 400, and so on. A layer has the chunks that no earlier layer had, ranked and joined to
 //! passages among themselves. So the order of all hits does not depend on the page, the first page costs
 //! one layer, and later pages reach every chunk that matches. Other orders than by
 //! score are those of [`super::sorted`].
@@ -10,19 +10,19 @@ use kb_types::error::Result;
 use rustc_hash::FxHashSet;
 
 use crate::search::calibration::Calibration;
-use crate::search::fuse::passages::{self, Passage, SeenDocuments};
-use crate::search::fuse::score::Scored;
-use crate::search::fuse::top_k;
 use crate::search::options::Scope;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::rank::Ranker;
+use crate::search::rank::passages::{self, Passage, SeenDocuments};
+use crate::search::rank::scored::Scored;
 use crate::search::relevance::RelevanceSignals;
 use crate::search::request::Request;
-use crate::search::rerank::Reranker;
 use crate::search::retrieve::candidates::{self, Candidates};
 use crate::search::retrieve::signals;
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
+use crate::search::top_k;
 
 /// Factor between the depths of two layers.
 // Each layer searches again from the top. With a factor of 4 all earlier layers together cost a
@@ -30,7 +30,7 @@ use crate::search::timer::StepTimer;
 pub(crate) const LAYER_GROWTH: usize = 4;
 
 /// Most layers for one page; a page without any hit goes deeper.
-const LAYERS_OF_PAGE: usize = 3;
+const LAYERS_OF_PAGE: usize = 4;
 
 /// The passages of a result, from the first on.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ pub(crate) fn find(
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
     (start, wanted): (usize, usize),
-    reranker: &mut Reranker<'_, '_>,
+    ranker: &mut Ranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
     let nothing = RelevanceSignals::default();
@@ -108,16 +108,24 @@ pub(crate) fn find(
         let mut ranked = fused(new.copied().collect(), sources)?;
         if layer == 0 {
             timer.step("fuse");
-            ranked = reranker.rerank(plan, ranked)?;
-            timer.step("rerank");
+            ranked = ranker.rank(plan, ranked)?;
+            timer.step("rank");
             found.signals.fused = ranked.first().map_or(0.0, |scored| scored.score);
+        } else {
+            ranked = ranker.rank_by_index(plan, ranked)?;
         }
         ranked.retain(|scored| passes(scored.score));
         seen.extend(list.iter().map(|scored| scored.address));
         let left = start
             .saturating_add(wanted)
             .saturating_sub(found.passages.len());
-        let more = passages::passages(&ranked, request, sources, left, &mut seen_documents)?;
+        let more = passages::passages(
+            &ranked,
+            request,
+            sources,
+            (left, layer == 0),
+            &mut seen_documents,
+        )?;
         timer.step("fuse");
         if request.scope == Scope::Chunks {
             let taken: u64 = more.iter().map(|passage| u64::from(passage.matches)).sum();

@@ -12,12 +12,12 @@ use kb_types::error::Result;
 use crate::index::keyword::QueryTerm;
 use crate::search::calibration::Calibration;
 use crate::search::filter::rows;
-use crate::search::fuse::passages::{self, SeenDocuments};
-use crate::search::fuse::score::Scored;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::rank::Ranker;
+use crate::search::rank::passages::{self, SeenDocuments};
+use crate::search::rank::scored::Scored;
 use crate::search::request::Request;
-use crate::search::rerank::Reranker;
 use crate::search::retrieve::candidates;
 use crate::search::retrieve::layers::{LAYER_GROWTH, Ranked, fused};
 use crate::search::retrieve::signals;
@@ -42,7 +42,7 @@ pub(crate) fn find(
     request: &Request,
     sources: &Sources<'_>,
     filter: &mut TwoPhaseFilter<'_>,
-    reranker: &mut Reranker<'_, '_>,
+    ranker: &mut Ranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
     let mut depth = plan.candidates;
@@ -77,18 +77,18 @@ pub(crate) fn find(
     timer.step("fuse");
     // The scores that are shown are those of other orders.
     let first = fused(first.list.clone(), sources)?;
-    let reranked = reranker.rerank(plan, first)?;
+    let reranked = ranker.rank(plan, first)?;
     found.signals.fused = reranked.first().map_or(0.0, |best| best.score);
     for one in reranked {
         if let Some(slot) = scored.get_mut(&one.address) {
             *slot = one;
         }
     }
-    timer.step("rerank");
+    timer.step("rank");
     scored.retain(|_, one| found.calibration.passes(one.score, request.min_score));
     let ranked = fused(scored.into_values().collect(), sources)?;
     let mut seen = SeenDocuments::default();
-    found.passages = passages::passages(&ranked, request, sources, usize::MAX, &mut seen)?;
+    found.passages = passages::passages(&ranked, request, sources, (usize::MAX, false), &mut seen)?;
     timer.step("fuse");
     Ok(found)
 }

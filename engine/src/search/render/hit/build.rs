@@ -5,8 +5,8 @@ use kb_types::error::Result;
 use kb_types::{ChunkId, DocumentId, Lines, PartAddress, SourceState, Span};
 
 use crate::search::explanation::TermScore;
-use crate::search::fuse::passages::Passage;
 use crate::search::options::Mode;
+use crate::search::rank::passages::Passage;
 use crate::search::render::context::Side;
 use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::ReadPassage;
@@ -181,6 +181,7 @@ impl Renderer<'_, '_> {
             chunk_index: address.row.saturating_sub(document.first_row),
             chunks: passage.rows.end.saturating_sub(passage.rows.start),
             matches: passage.matches,
+            more_in_document: passage.more_in_document,
             bonuses: Vec::new(),
             terms,
         })

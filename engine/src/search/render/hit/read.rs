@@ -7,7 +7,7 @@ use std::rc::Rc;
 use kb_types::error::{Error, Result};
 use kb_types::{DocumentId, Lines, PartAddress, Span};
 
-use crate::search::fuse::passages::Passage;
+use crate::search::rank::passages::Passage;
 use crate::search::render::hit::Renderer;
 use crate::search::render::snippet::Highlight;
 use crate::store::outline::StoredOutline;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use kb_types::error::Result;
 
-use crate::search::fuse::passages::Passage;
+use crate::search::rank::passages::Passage;
 use crate::search::render::context::{self, Pieces, Side};
 use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::{ReadPassage, Stored};

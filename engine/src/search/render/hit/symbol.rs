@@ -7,7 +7,7 @@ use kb_types::syntax::nesting::hierarchy;
 use kb_types::syntax::{SymbolRef, SymbolSpans, signature};
 use kb_types::{DocumentId, Span};
 
-use crate::search::fuse::passages::Passage;
+use crate::search::rank::passages::Passage;
 use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::ReadPassage;
 use crate::search::render::snippet::Highlight;

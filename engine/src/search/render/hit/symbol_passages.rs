@@ -8,8 +8,8 @@ use kb_types::{DocumentId, Lines, Span, line_ends};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::search::filter::symbols::WantedSymbols;
-use crate::search::fuse::passages::{Passage, SymbolPlace};
 use crate::search::options::Scope;
+use crate::search::rank::passages::{Passage, SymbolPlace};
 use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::Stored;
 use crate::search::render::section::line_start;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::index::keyword::{Analyser, Query, QueryTerm};
+use crate::search::rank::names::is_part_of;
 use crate::search::read_cache::Occurrence;
-use crate::search::rerank::names::is_part_of;
 
 /// Weight of a pair of words in the other order.
 // The order of two words often says nothing (`file reader`, `reader of files`), but not always.

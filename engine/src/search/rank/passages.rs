@@ -3,12 +3,14 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::DocumentId;
 use kb_types::error::Result;
-use kb_types::{DocumentId, Lines, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::search::fuse::score::Scored;
 use crate::search::options::{Scope, Sort};
+pub(crate) use crate::search::rank::passage::{Passage, SymbolPlace};
+use crate::search::rank::scored::Scored;
+use crate::search::rank::spread;
 use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -21,52 +23,12 @@ const JOIN_SHARE: f32 = 0.75;
 // A longer passage would take the room of other hits in a token budget.
 const JOIN_LIMIT_BYTES: u32 = 4096;
 
-/// What one hit stands for.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Passage {
-    /// Its best chunk with its scores.
-    pub(crate) best: Scored,
-    /// Rows of the passage, in the segment of the best chunk; empty for a document without text.
-    pub(crate) rows: Range<u32>,
-    /// The document, where it is known; else the rows tell it.
-    pub(crate) document: Option<DocumentId>,
-    /// Number of candidates that it stands for.
-    pub(crate) matches: u32,
-    /// The symbol that it is, all of whose text is in the rows; with it, it is not the text of the rows.
-    pub(crate) symbol: Option<SymbolPlace>,
-}
-
-/// Where a symbol lies that a passage is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct SymbolPlace {
-    /// First byte of what is shown: of its comment, or of its definition.
-    pub(crate) start: u32,
-    /// Its definition.
-    pub(crate) span: Span,
-    /// Lines of that.
-    pub(crate) lines: Lines,
-    /// First byte of its name.
-    pub(crate) name_start: u32,
-}
-
-impl Passage {
-    fn of_chunk(best: Scored) -> Passage {
-        Passage {
-            rows: best.address.row..best.address.row.saturating_add(1),
-            best,
-            document: None,
-            matches: 1,
-            symbol: None,
-        }
-    }
-}
-
 /// Documents that already have a passage, by file and id.
 pub(crate) type SeenDocuments = FxHashSet<(usize, DocumentId)>;
 
 /// Turns ranked chunks, best first, into passages in the order of the request, at least `wanted` if there
-/// are as many; the first ones do not depend on `wanted`. In [`Scope::Documents`] documents in `seen` have
-/// no further passage, and those that get one are added to it.
+/// are as many; the first ones do not depend on `wanted`. `is_first`: no others come before them. In
+/// [`Scope::Documents`] documents in `seen` have no further passage, and those that get one are added to it.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`].
@@ -74,7 +36,7 @@ pub(crate) fn passages(
     ranked: &[Scored],
     request: &Request,
     sources: &Sources<'_>,
-    wanted: usize,
+    (wanted, is_first): (usize, bool),
     seen: &mut SeenDocuments,
 ) -> Result<Vec<Passage>> {
     let enough = match request.sort {
@@ -82,16 +44,26 @@ pub(crate) fn passages(
         // Which passage is first is known only when all are.
         Sort::Recency | Sort::Path => usize::MAX,
     };
+    let of_chunks = |enough: usize| -> Result<Vec<Passage>> {
+        // Chunks become symbols, each by itself.
+        if request.join && !request.is_of_symbols() {
+            return joined(ranked, sources, enough);
+        }
+        let chunks = ranked.iter().take(enough);
+        Ok(chunks.copied().map(Passage::of_chunk).collect())
+    };
     let mut found = match request.scope {
         Scope::Documents => documents(ranked, sources, seen)?,
-        // Chunks become symbols, each by itself.
-        Scope::Chunks if request.join && !request.is_of_symbols() => {
-            joined(ranked, sources, enough)?
+        Scope::Chunks if is_first && request.sort == Sort::Score => {
+            let found = of_chunks(enough.max(spread::FIRST))?;
+            if request.is_of_symbols() || !spread::is_flooded(&found, sources)? {
+                found
+            } else {
+                // Which ones come first depends on all, and not on how many are wanted.
+                spread::spread(of_chunks(usize::MAX)?, sources)?
+            }
         }
-        Scope::Chunks => {
-            let chunks = ranked.iter().take(enough);
-            chunks.copied().map(Passage::of_chunk).collect()
-        }
+        Scope::Chunks => of_chunks(enough)?,
     };
     sort(&mut found, request.sort, sources)?;
     Ok(found)

@@ -1,33 +1,21 @@
 //! Fuses keyword and vector score into one.
 
-use crate::search::fuse::evidence::Evidence;
+use crate::search::rank::parts::Features;
+use crate::search::rank::weights::RANK_WEIGHTS;
 use crate::search::sources::ChunkAddress;
-
-/// Weight of the vector score in the fused score among prose and among code, when the model knows every word
-/// of the query: code says in words what a question says less often than prose does. Between them the
-/// weight follows the share of code among the chunks that are searched. Chosen on the development sets by
-/// leaving one set out at a time (`kb-eval --sweep` prints the choice), that of prose a second time on all of
-/// them, together with the weight of adjacency: from 0.24 to 0.265 hybrid search of text differs by .0008 nDCG@10.
-pub const VECTOR_WEIGHTS: VectorWeights = VectorWeights {
-    prose: 0.26,
-    code: 0.45,
-};
-
-/// See [`VECTOR_WEIGHTS`].
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct VectorWeights {
-    /// In a file of prose.
-    pub prose: f32,
-    /// In a file of code.
-    pub code: f32,
-}
 
 /// Weight of the vector score when the model knows that share of the words of the query, 0..1, and that
 /// share of the chunks is code: an embedding of the few known words of a query in another language is
 /// arbitrary. Over eleven languages a constant weight loses 0.029 nDCG@10; the square or the root of the
 /// share, or a start at half of it, gains nothing.
-pub(crate) fn vector_weight(known_share: f32, code_share: f32) -> f32 {
-    let VectorWeights { prose, code } = VECTOR_WEIGHTS;
+pub(crate) fn vector_weight(known_share: f32, code_share: f32, is_question: bool) -> f32 {
+    let weights = RANK_WEIGHTS;
+    let prose = weights.vector_in_prose;
+    let code = if is_question {
+        weights.vector_in_code_for_questions
+    } else {
+        weights.vector_in_code
+    };
     (prose + (code - prose) * code_share.clamp(0.0, 1.0)) * known_share.clamp(0.0, 1.0)
 }
 
@@ -40,10 +28,26 @@ pub(crate) struct Scored {
     pub(crate) keyword: f32,
     /// Vector score, 0..1.
     pub(crate) vector: f32,
-    /// What its text shows; nothing for a chunk whose text was not read.
-    pub(crate) evidence: Evidence,
-    /// The fused score, 0..1; of a chunk that was ranked again with its evidence, which may raise it above 1.
+    /// The weighted mean of both, 0..1.
+    pub(crate) fused: f32,
+    /// What else is known of it.
+    pub(crate) features: Features,
+    /// What it is ordered by: the fused score; after ranking with all its parts, which may raise it above 1.
     pub(crate) score: f32,
+}
+
+impl Scored {
+    /// A chunk of which nothing else is known yet.
+    pub(crate) fn new(address: ChunkAddress, keyword: f32, vector: f32, fused: f32) -> Scored {
+        Scored {
+            address,
+            keyword,
+            vector,
+            fused,
+            features: Features::default(),
+            score: fused,
+        }
+    }
 }
 
 /// The fused score: the weighted mean of both scores.
@@ -59,12 +63,14 @@ mod tests {
 
     #[test]
     fn the_weight_lies_between_that_of_prose_and_that_of_code() {
-        let VectorWeights { prose, code } = VECTOR_WEIGHTS;
-        assert_eq!(vector_weight(1.0, 0.0), prose);
-        assert!((vector_weight(1.0, 1.0) - code).abs() < 1e-6);
-        assert!((vector_weight(1.0, 0.5) - (prose + code) / 2.0).abs() < 1e-6);
-        assert_eq!(vector_weight(0.5, 0.0), prose / 2.0);
-        assert_eq!(vector_weight(0.0, 1.0), 0.0);
+        let (prose, code) = (RANK_WEIGHTS.vector_in_prose, RANK_WEIGHTS.vector_in_code);
+        assert_eq!(vector_weight(1.0, 0.0, false), prose);
+        assert!((vector_weight(1.0, 1.0, false) - code).abs() < 1e-6);
+        assert!((vector_weight(1.0, 0.5, false) - (prose + code) / 2.0).abs() < 1e-6);
+        assert_eq!(vector_weight(0.5, 0.0, false), prose / 2.0);
+        assert_eq!(vector_weight(0.0, 1.0, false), 0.0);
+        let of_question = RANK_WEIGHTS.vector_in_code_for_questions;
+        assert!((vector_weight(1.0, 1.0, true) - of_question).abs() < 1e-6);
     }
 
     #[test]
@@ -89,7 +95,7 @@ mod tests {
         let (mixed_kb, code_kb) = (Kb::open(&mixed).unwrap(), Kb::open(&code).unwrap());
         let told = explain(&[&mixed_kb]);
         assert_eq!(told.code_share, 0.5);
-        assert_eq!(told.vector_weight, vector_weight(1.0, 0.5));
+        assert_eq!(told.vector_weight, vector_weight(1.0, 0.5, false));
         assert!((explain(&[&mixed_kb, &code_kb]).code_share - 4.0 / 6.0).abs() < 1e-6);
         let mut writer = KbWriter::open(&mixed).unwrap();
         writer.remove("a.py").unwrap();

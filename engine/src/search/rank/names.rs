@@ -43,6 +43,25 @@ impl QueryNames {
         QueryNames::of_terms(terms)
     }
 
+    /// The terms of those words of a query that are identifiers; `None` without any.
+    pub(super) fn of_identifiers(
+        query: &Query<'_>,
+        identifiers: &[String],
+        analyser: &mut Analyser,
+    ) -> Option<QueryNames> {
+        let mut wanted: Vec<String> = Vec::new();
+        for identifier in identifiers {
+            analyser.analyse(identifier, |term, _| wanted.push(term.to_owned()));
+        }
+        let mut names = QueryNames::new(query)?;
+        for (term, weight) in &mut names.terms {
+            if !wanted.contains(term) {
+                *weight = 0.0;
+            }
+        }
+        QueryNames::of_terms(names.terms)
+    }
+
     pub(super) fn of_terms(terms: Vec<(String, f32)>) -> Option<QueryNames> {
         let total: f32 = terms.iter().map(|(_, weight)| weight).sum();
         (total > 0.0).then(|| QueryNames {
@@ -62,6 +81,22 @@ impl QueryNames {
             }
         }
         weight / self.total
+    }
+
+    /// The share of the query's terms, by weight, that a path has, 0..1. Of a long path its end counts.
+    pub(super) fn covered(&mut self, path: &str, analyser: &mut Analyser) -> f32 {
+        let start = path.ceil_char_boundary(path.len().saturating_sub(NAME_LIMIT_BYTES));
+        let QueryNames { terms, found, .. } = self;
+        found.fill(false);
+        analyser.analyse(path.get(start..).unwrap_or_default(), |term, _| {
+            let at = terms.iter().position(|(of_query, _)| of_query == term);
+            if let Some(found) = at.and_then(|at| found.get_mut(at)) {
+                *found = true;
+            }
+        });
+        let found = terms.iter().zip(found.iter()).filter(|(_, found)| **found);
+        let weight: f32 = found.map(|((_, weight), _)| weight).sum();
+        (weight / self.total).min(1.0)
     }
 
     /// How much a name says about the query, 0..1: the share of the query's terms, by weight, that the name
@@ -181,6 +216,16 @@ mod tests {
         assert_eq!(name_of_file("core/scheduler/__init__.py"), "scheduler");
         assert_eq!(name_of_file("main.rs"), "main");
         assert_eq!(name_of_file("a/Makefile"), "Makefile");
+    }
+
+    #[test]
+    fn a_path_counts_by_the_words_that_it_covers() {
+        let mut asked = query(&[("request", 1.0), ("limit", 3.0)]);
+        let mut covered = |path: &str| asked.covered(path, &mut Analyser::new());
+        assert_eq!(covered("src/http/ngx_http_limit_req_module.c"), 0.75);
+        assert_eq!(covered("limits/of/requests.md"), 1.0);
+        assert_eq!(covered("src/pool.rs"), 0.0);
+        assert_eq!(covered(&format!("limit/{}", "a/".repeat(200))), 0.0);
     }
 
     #[test]

@@ -135,6 +135,49 @@ pub(super) fn in_code(line: &str, functions: Functions) -> Option<&str> {
         .or_else(|| constant(code).filter(|_| !is_indented))
 }
 
+/// Characters behind the arguments of a function among which its body begins.
+const HEAD_REST_CHARS: usize = 200;
+
+/// Whether a text of program code declares a function of a name and has the body of none: a prototype of C, a method of
+/// a trait.
+pub(super) fn is_only_declared(text: &str, name: &str) -> bool {
+    let mut is_declared = false;
+    for (start, _) in text.match_indices(name) {
+        let before = text.get(..start).unwrap_or_default();
+        let after = text.get(start + name.len()..).unwrap_or_default();
+        if before.bytes().next_back().is_some_and(is_name_byte) || !after.starts_with('(') {
+            continue;
+        }
+        let behind = without_brackets(after, '(', ')');
+        // A return type, `const`, or the type of an attribute may stand between.
+        let between: String = behind.chars().take(HEAD_REST_CHARS).collect();
+        let between = between.replace("()", "");
+        let mut signs = between
+            .chars()
+            .filter(|c| !c.is_alphanumeric() && !" \t\n\r_:<>&*,'[]-".contains(*c));
+        let sign = signs.next();
+        match sign {
+            Some('{') => return false,
+            // A call stands behind `=`, `return` or an opening bracket, or alone on its line.
+            Some(';') if is_head(before) => is_declared = true,
+            _ => {}
+        }
+    }
+    is_declared
+}
+
+/// Whether what stands before a name on its line can be the head of a function: a type or `fn`.
+fn is_head(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default().trim();
+    let first = first_word(line).unwrap_or_default();
+    !line.is_empty()
+        && !is_statement(first)
+        && line
+            .bytes()
+            .all(|byte| is_name_byte(byte) || b" \t<>[]&*:,()".contains(&byte))
+        && line.ends_with(|c: char| c.is_alphanumeric() || "_ *&>)".contains(c))
+}
+
 /// The heading in a line of prose, which may be underlined by the next line.
 pub(super) fn in_prose<'t>(line: &'t str, next: &str) -> Option<&'t str> {
     let line = line.trim_end();
@@ -405,6 +448,30 @@ mod tests {
         ] {
             let found = code(line, language);
             assert_eq!(found.first().copied(), name, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_prototype_has_no_body() {
+        for (text, is_declared) in [
+            ("int uv_close(uv_handle_t* handle);\n", true),
+            (
+                "UV_EXTERN int uv_close(uv_handle_t* handle,\n    uv_close_cb cb);\n",
+                true,
+            ),
+            ("    fn uv_close(&self) -> Result<(), Error>;\n", true),
+            (
+                "int uv_close(uv_handle_t* handle) {\n  return 0;\n}\n",
+                false,
+            ),
+            ("int uv_close(int a);\n\nint uv_close(int a)\n{\n}\n", false),
+            ("  fn uv_close(&self) -> Option<u32> {\n", false),
+            ("  uv_close(handle);\n", false),
+            ("  return uv_close(handle);\n", false),
+            ("  x = uv_close(handle);\n", false),
+            ("my_uv_close(handle);\n", false),
+        ] {
+            assert_eq!(is_only_declared(text, "uv_close"), is_declared, "{text}");
         }
     }
 

@@ -1,0 +1,320 @@
+//! Makes a row of evidence of each candidate, and orders the candidates by what it is worth.
+
+use kb_types::error::Result;
+use kb_types::{Class, DocumentId, Role};
+use rustc_hash::FxHashMap;
+
+use super::adjacency::Pairs;
+use super::definitions;
+use super::names::{QueryNames, name_of_file};
+use super::parts::Rules;
+use super::scored::Scored;
+use super::{
+    DEPTH, DEPTH_FOR_NAMES, DEPTH_FOR_QUESTIONS, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES,
+};
+use crate::index::keyword::{Analyser, TermSet, norm};
+use crate::search::defined;
+use crate::search::plan::Plan;
+use crate::search::read_cache::{Occurrence, ReadCache};
+use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::top_k;
+
+/// A heading says less than a definition: it is one of many words about a thing.
+const HEADING_SHARE: f32 = 0.5;
+
+/// Share of a symbol outside of programs: a key of a configuration, a section.
+const DATA_SHARE: f32 = 0.5;
+
+/// Share of a symbol that is only declared: its body comes first.
+const DECLARED_SHARE: f32 = 0.8;
+
+/// Share of a symbol whose name has other capitals than the query: `Response` and `response` are two names.
+const OTHER_CASE_SHARE: f32 = 0.9;
+
+/// What is looked for in the documents and texts of one request.
+#[derive(Debug)]
+pub(crate) struct Ranker<'a, 'r> {
+    sources: &'r Sources<'r>,
+    analyser: &'a mut Analyser,
+    cache: ReadCache<'r>,
+    rules: Rules,
+    /// The terms of the query.
+    terms: TermSet,
+    /// Neighbouring terms of the query; `None` without any.
+    pairs: Option<Pairs>,
+    /// The terms of the query, to compare names with; `None` without any.
+    names: Option<QueryNames>,
+    /// Those of them that a question writes as identifiers; `None` without any.
+    identifiers: Option<QueryNames>,
+    /// What was found out about documents, by file and id.
+    documents: FxHashMap<(usize, DocumentId), AboutDocument>,
+    mean_length: f32,
+}
+
+/// What the record of a document says.
+#[derive(Debug, Clone, Copy)]
+struct AboutDocument {
+    /// Share of the words of the query that the path has, 0..1.
+    path: f32,
+    /// How much the name of the file says about the query, 0..1.
+    file_name: f32,
+    lines: LinesOf,
+}
+
+/// How the lines of a document define names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LinesOf {
+    Prose,
+    Code(definitions::Functions),
+    /// Data and configuration.
+    Other,
+}
+
+impl<'a, 'r> Ranker<'a, 'r> {
+    pub(crate) fn new(
+        plan: &Plan<'_>,
+        sources: &'r Sources<'r>,
+        analyser: &'a mut Analyser,
+    ) -> Ranker<'a, 'r> {
+        let query = plan.keyword_query.as_ref();
+        let pairs = query.and_then(|query| Pairs::new(&plan.text, query, analyser));
+        let identifiers = &plan.intent.identifiers;
+        let of_identifiers = query.filter(|_| plan.intent.is_question && !identifiers.is_empty());
+        let identifiers = of_identifiers
+            .and_then(|query| QueryNames::of_identifiers(query, identifiers, analyser));
+        Ranker {
+            sources,
+            analyser,
+            cache: ReadCache::new(sources),
+            rules: Rules::of(&plan.intent),
+            terms: TermSet::new(query.iter().flat_map(|query| {
+                let terms = query.terms().iter();
+                terms.map(|term| term.term.as_str())
+            })),
+            pairs,
+            names: query.and_then(QueryNames::new),
+            identifiers,
+            documents: FxHashMap::default(),
+            mean_length: sources.statistics().mean_length(),
+        }
+    }
+
+    /// The candidates of the first layer, best first.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`], [`crate::Error::Cancelled`].
+    pub(crate) fn rank(&mut self, plan: &Plan<'_>, list: Vec<Scored>) -> Result<Vec<Scored>> {
+        let ranked = self.rank_by_index(plan, list)?;
+        // Without a term of the query there is nothing to look for in names and texts.
+        if self.names.is_none() {
+            return Ok(ranked);
+        }
+        let has_no_name = plan.intent.is_question && self.identifiers.is_none();
+        let (document_depth, depth) = if plan.definitions.name().is_some() {
+            (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
+        } else if has_no_name {
+            (DOCUMENT_DEPTH, DEPTH_FOR_QUESTIONS)
+        } else if plan.asks_for_names {
+            (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
+        } else {
+            (DOCUMENT_DEPTH, DEPTH)
+        };
+        let mut ranked = definitions_first(plan, ranked);
+        let mut rest = ranked.split_off(ranked.len().min(document_depth));
+        let read = ranked.iter().map(|scored| scored.address);
+        self.cache.records.read_of(read)?;
+        for scored in &mut ranked {
+            self.sources.tick()?;
+            let about = self.document(scored.address)?;
+            scored.features.path = about.path;
+            scored.features.file_name = about.file_name;
+            if plan.definitions.has(scored.address) {
+                let is_code = matches!(about.lines, LinesOf::Code(_));
+                scored.features.symbol = if is_code { 1.0 } else { DATA_SHARE };
+            }
+        }
+        let mut ranked = self.sorted(plan, ranked)?;
+        let mut others = ranked.split_off(ranked.len().min(depth));
+        // In the order of their rows, so that each block is decoded once.
+        ranked.sort_unstable_by_key(|scored| scored.address);
+        for scored in &mut ranked {
+            // The text of a chunk without a term of the query adds nothing to what its document does.
+            if scored.keyword <= 0.0 {
+                continue;
+            }
+            self.sources.tick()?;
+            let name = plan.definitions.name();
+            let name = name.filter(|_| plan.definitions.has(scored.address));
+            self.read_text(scored, name)?;
+        }
+        let mut all = self.sorted(plan, ranked)?;
+        all.append(&mut others);
+        all.append(&mut rest);
+        Ok(all)
+    }
+
+    /// Candidates by what the index says of them alone, best first. Vectors alone are ranked by nothing else.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn rank_by_index(
+        &self,
+        plan: &Plan<'_>,
+        mut list: Vec<Scored>,
+    ) -> Result<Vec<Scored>> {
+        if self.names.is_some() {
+            for scored in &mut list {
+                let ChunkAddress { segment, row } = scored.address;
+                let roles = self.sources.roles(segment)?;
+                let features = &mut scored.features;
+                features.class = roles.class(row);
+                features.role = roles.of_document(row);
+                features.holds_test_functions = roles.has(Role::TestFunction, row);
+            }
+        }
+        self.sorted(plan, list)
+    }
+
+    /// The chunks by their scores with the evidence so far.
+    fn sorted(&self, plan: &Plan<'_>, mut list: Vec<Scored>) -> Result<Vec<Scored>> {
+        for scored in &mut list {
+            let file = self.sources.file_of(scored.address.segment);
+            let keyword_weight = 1.0 - plan.vector(file).weight;
+            let (rules, features) = (&self.rules, &scored.features);
+            scored.score = rules.score(scored.fused, keyword_weight, features);
+        }
+        top_k::top_k(
+            list,
+            usize::MAX,
+            |scored: &Scored| scored.score,
+            |scored| scored.address,
+            |address| self.sources.tie_break_key(address),
+        )
+    }
+
+    /// What the record of the document of a chunk says.
+    fn document(&mut self, address: ChunkAddress) -> Result<AboutDocument> {
+        let file = self.sources.file_of(address.segment);
+        let id = self.sources.document_of(address)?;
+        if let Some(about) = self.documents.get(&(file, id)) {
+            return Ok(*about);
+        }
+        let record = self.cache.records.get(file, id)?;
+        let (path, file_name) = match &mut self.names {
+            Some(names) => (
+                names.covered(&record.path, self.analyser),
+                names.share(name_of_file(&record.path), self.analyser),
+            ),
+            None => (0.0, 0.0),
+        };
+        let about = AboutDocument {
+            path,
+            file_name,
+            lines: match record.class()? {
+                Class::Code => LinesOf::Code(definitions::Functions::of(&record.language)),
+                Class::Doc => LinesOf::Prose,
+                Class::Data => LinesOf::Other,
+            },
+        };
+        self.documents.insert((file, id), about);
+        Ok(about)
+    }
+
+    /// Looks at the text of a chunk, which defines a symbol of the name where there is one.
+    fn read_text(&mut self, scored: &mut Scored, name: Option<&str>) -> Result<()> {
+        let address = scored.address;
+        let lines = self.document(address)?.lines;
+        let reader = self.sources.segment(address.segment)?.keyword_index()?;
+        let norm = norm(reader.length(address.row)? as f32, self.mean_length);
+        let (terms, pairs) = (&self.terms, &mut self.pairs);
+        let names = self.identifiers.as_mut().or(self.names.as_mut());
+        let analyser = &mut *self.analyser;
+        let (mut is_other_case, mut is_declared) = (false, false);
+        let (adjacency, mut definition) =
+            self.cache.texts.chunk(address, |text, occurrences| {
+                is_other_case = name.is_some_and(|name| !text.contains(name));
+                is_declared = name.is_some_and(|name| definitions::is_only_declared(text, name));
+                analyser.highlights(text, terms, |number, range| {
+                    occurrences.push((number, range));
+                });
+                let adjacency = match pairs {
+                    Some(pairs) => pairs.score(text, occurrences, norm),
+                    None => 0.0,
+                };
+                let definition = match names {
+                    Some(names) => best_definition(text, lines, occurrences, names, analyser),
+                    None => 0.0,
+                };
+                (adjacency, definition)
+            })?;
+        if lines == LinesOf::Prose {
+            definition *= HEADING_SHARE;
+        }
+        scored.features.adjacency = adjacency;
+        scored.features.definition = definition;
+        if is_other_case {
+            scored.features.symbol *= OTHER_CASE_SHARE;
+        }
+        if is_declared || scored.features.role == Some(Role::Declaration) {
+            scored.features.symbol *= DECLARED_SHARE;
+        }
+        Ok(())
+    }
+
+    /// What was read.
+    pub(crate) fn into_cache(self) -> ReadCache<'r> {
+        self.cache
+    }
+}
+
+/// The list with the first chunks that define the name that is asked for before all others.
+fn definitions_first(plan: &Plan<'_>, ranked: Vec<Scored>) -> Vec<Scored> {
+    let mut count = 0;
+    let (mut first, others): (Vec<Scored>, Vec<Scored>) = ranked.into_iter().partition(|scored| {
+        let is_first = count < defined::LIMIT && plan.definitions.has(scored.address);
+        count += usize::from(is_first);
+        is_first
+    });
+    first.extend(others);
+    first
+}
+
+/// How much the names say about the query that those lines of a text define in which terms of it occur: the
+/// most of one of them, 0..1. A line whose terms cannot say more than a name before it is passed over.
+pub(super) fn best_definition(
+    text: &str,
+    lines: LinesOf,
+    occurrences: &[Occurrence],
+    names: &mut QueryNames,
+    analyser: &mut Analyser,
+) -> f32 {
+    let (mut best, mut first) = (0.0_f32, 0);
+    if lines == LinesOf::Other {
+        return best;
+    }
+    while let Some((_, range)) = occurrences.get(first) {
+        let (before, from) = text.split_at_checked(range.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let end = from.find('\n').map_or(text.len(), |at| range.start + at);
+        let rest = occurrences.get(first..).unwrap_or_default();
+        let on_line = rest.partition_point(|(_, range)| range.start < end).max(1);
+        first += on_line;
+        let terms = rest.iter().take(on_line).map(|(term, _)| *term);
+        if end - start > definitions::LINE_LIMIT_BYTES || names.bound(terms) <= best {
+            continue;
+        }
+        let line = text.get(start..end).unwrap_or_default();
+        let name = match lines {
+            LinesOf::Code(functions) => definitions::in_code(line, functions),
+            LinesOf::Prose => {
+                let next = text.get(end + 1..).unwrap_or_default();
+                definitions::in_prose(line, next.split('\n').next().unwrap_or(""))
+            }
+            LinesOf::Other => None,
+        };
+        if let Some(name) = name {
+            best = best.max(names.share(name, analyser));
+        }
+    }
+    best
+}
