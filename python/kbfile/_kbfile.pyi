@@ -565,6 +565,9 @@ class Hit:
     def matches(self) -> int:
         """Number of candidate chunks that this hit represents."""
     @property
+    def more_in_document(self) -> int:
+        """Passages of its document that were moved behind the first ten hits, said once for each document."""
+    @property
     def file(self) -> int:
         """Position of its file among the searched files."""
     @property

@@ -88,6 +88,8 @@ struct Passage<'a> {
     document_title: Option<&'a str>,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
+    /// Further passages of the document, with the last of those shown first.
+    more_in_document: Option<u32>,
     /// Section of the lines; pass it on as it is.
     section: Option<&'a str>,
     /// 0-based position of the passage in its document.
@@ -241,6 +243,7 @@ fn passage<'a>(
         slide: location.slide,
         document_title: non_empty(&hit.title),
         stale: hit.source_state.stale(),
+        more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
         section: non_empty(&hit.section_name),
         chunk_index: hit.chunk_index,
         uri,

@@ -109,6 +109,9 @@ pub(crate) struct Hit {
     /// Number of candidate chunks that this hit represents.
     #[pyo3(get)]
     pub(crate) matches: u32,
+    /// Passages of its document that were moved behind the first ten hits, said once for each document.
+    #[pyo3(get)]
+    pub(crate) more_in_document: u32,
     /// Bonuses added to the fused score, by name; empty without explain=True.
     pub(crate) bonuses: Vec<(String, f32)>,
     /// The keyword score by term; empty without explain=True.
@@ -172,6 +175,7 @@ impl From<kb_engine::Hit> for Hit {
             chunk_index: hit.chunk_index,
             chunks: hit.chunks,
             matches: hit.matches,
+            more_in_document: hit.more_in_document,
             file: hit.file,
         }
     }
@@ -275,6 +279,7 @@ impl Hit {
         dict.set_item("chunk_index", self.chunk_index)?;
         dict.set_item("chunks", self.chunks)?;
         dict.set_item("matches", self.matches)?;
+        dict.set_item("more_in_document", self.more_in_document)?;
         dict.set_item("bonuses", self.bonuses(py)?)?;
         dict.set_item("terms", self.terms(py)?)?;
         dict.set_item("file", self.file)?;
@@ -355,6 +360,7 @@ pub(crate) fn restore_hit(state: &Bound<'_, PyDict>) -> PyResult<Hit> {
         chunk_index: get("chunk_index")?.extract()?,
         chunks: get("chunks")?.extract()?,
         matches: get("matches")?.extract()?,
+        more_in_document: get("more_in_document")?.extract()?,
         bonuses: get("bonuses")?.extract()?,
         terms: get("terms")?.extract()?,
         file: get("file")?.extract()?,

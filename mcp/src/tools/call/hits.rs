@@ -213,8 +213,12 @@ pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
         None => String::new(),
         Some(state) => format!("  STALE: {state} after it was indexed"),
     };
+    let more = match hit.more_in_document {
+        0 => String::new(),
+        more => format!("  {more} more in this document"),
+    };
     text.line(format!(
-        "{number}. {path}{lines}  score {score:?}{title}{stale}"
+        "{number}. {path}{lines}  score {score:?}{title}{stale}{more}"
     ));
 }
 

@@ -127,6 +127,8 @@ struct SearchResult<'a> {
     score: f64,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
+    /// Further passages of the document, with the last of those shown first.
+    more_in_document: Option<u32>,
     #[schemars(default)]
     location: Location<'a>,
     #[schemars(default)]
@@ -405,6 +407,7 @@ fn result<'a>(
         preview: hit.shown_text(),
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
+        more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
         location: Location {
             document_type: hit.part.as_ref().map(|_| hit.file_type.as_str()),
             page: location.page,

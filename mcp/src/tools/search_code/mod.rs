@@ -131,6 +131,8 @@ struct Passage<'a> {
     keyword_score: Option<f64>,
     /// changed or deleted: the file, since it was indexed.
     stale: Option<&'a str>,
+    /// Further passages of the document, with the last of those shown first.
+    more_in_document: Option<u32>,
     /// With the first result of a file.
     uri: Option<String>,
     /// When several are searched.
@@ -325,6 +327,7 @@ fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit, uri: Option<String>) -> 
         vector_score: hit.vector_score.map(hits::score),
         keyword_score: hit.keyword_score.map(hits::score),
         stale: hit.source_state.stale(),
+        more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
         uri,
         index_name: hits::index_shown(indexes, hit),
     }
