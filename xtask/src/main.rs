@@ -85,6 +85,8 @@ Quality of answers and of reading:
        --candidates [N] write the first N hits of each (default 100), as a ranking learns from them
        --out FILE       there (default target/questions-candidates.jsonl)
        --json FILE      all figures and ranks as one JSON object
+  eval ranking [FILE]   the weights of the ranking, chosen on the candidates of eval questions, leaving one repository
+                        out at a time (default target/questions-candidates.jsonl)
   documents [DIR]       what is read in real files beside what other programs read in them (default
                         ../shared/documents); status 1 below a bar
        --format A,B     only these formats, each file with what is missing

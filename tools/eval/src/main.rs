@@ -20,6 +20,7 @@ mod documents;
 mod languages;
 mod metrics;
 mod questions;
+mod ranking;
 mod reference;
 mod runner;
 mod scores;
@@ -105,6 +106,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         Some((verb, rest)) if verb == "agent" => agent::run_agent(rest)?,
         Some((verb, rest)) if verb == "where" => agent::run_where(rest)?,
         Some((verb, rest)) if verb == "questions" => questions::run(rest)?,
+        Some((verb, rest)) if verb == "ranking" => ranking::run(rest)?,
         #[cfg(unix)]
         Some((verb, rest)) if verb == "symbols" => symbols::run(rest)?,
         #[cfg(unix)]
