@@ -247,7 +247,7 @@ OTHER_VERSIONS = {(0, 4): "df4be5a91cef9ef3", (0, 11): "ad2817c338ff1770", (1, 0
 
 @pytest.mark.parametrize("version", OTHER_VERSIONS)
 def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int, int]) -> None:
-    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.10" / "golden.kb").read_bytes())
+    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.11" / "golden.kb").read_bytes())
     content[520:524] = bytes([version[0], 0, version[1], 0])
     with pytest.raises(kbfile.DamagedError):
         kbfile.open(bytes(content))
