@@ -336,6 +336,7 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         (Facet::Class, "class"),
         (Facet::Tag, "tag"),
         (Facet::Kind, "symbol kind"),
+        (Facet::Role, "role of a chunk"),
     ];
     let mut coded: Vec<[String; 3]> = facets
         .iter()

@@ -77,7 +77,11 @@ fn spread_by(found: impl Iterator<Item = (Passage, Document)>) -> Vec<Passage> {
         {
             moved.extend(found.next());
         } else if moved.front().is_some_and(is_much_better) {
-            first.extend(moved.pop_front());
+            let least = first.last().map(|(last, _)| last.best.score);
+            first.extend(moved.pop_front().map(|(mut passage, document)| {
+                lower(&mut passage, least.unwrap_or(f32::INFINITY));
+                (passage, document)
+            }));
         } else {
             *counts.entry(*document).or_default() += 1;
             first.extend(found.next());
@@ -85,9 +89,7 @@ fn spread_by(found: impl Iterator<Item = (Passage, Document)>) -> Vec<Passage> {
     }
     let least = first.last().map_or(0.0, |(last, _)| last.best.score);
     for (passage, _) in &mut moved {
-        let best = &mut passage.best;
-        best.features.repeats += least.min(best.score) - best.score;
-        best.score = least.min(best.score);
+        lower(passage, least);
     }
     // Without enough of other documents nothing is gained by leaving places free.
     let free = FIRST.saturating_sub(first.len()).min(moved.len());
@@ -102,6 +104,14 @@ fn spread_by(found: impl Iterator<Item = (Passage, Document)>) -> Vec<Passage> {
     }
     let all = first.into_iter().chain(moved).chain(found);
     all.map(|(passage, _)| passage).collect()
+}
+
+/// Gives a passage that comes later than its score says the score `most`, if it has more.
+fn lower(passage: &mut Passage, most: f32) {
+    let best = &mut passage.best;
+    let score = most.min(best.score);
+    best.features.repeats += score - best.score;
+    best.score = score;
 }
 
 #[cfg(test)]
@@ -151,6 +161,15 @@ mod tests {
         passages.extend((2..=12).map(|document| (document, 0.5)));
         let documents: Vec<u32> = spread_of(&passages).iter().map(|it| it.0).collect();
         assert_eq!(documents[..7], [1, 1, 1, 1, 1, 1, 2]);
+    }
+
+    #[test]
+    fn a_passage_that_comes_back_has_no_more_than_the_one_before_it() {
+        let mut passages = vec![(1, 0.9), (1, 0.9), (1, 0.9), (1, 0.88), (2, 0.8)];
+        passages.extend((3..=12).map(|document| (document, 0.5)));
+        let shown = spread_of(&passages);
+        assert_eq!((shown[4].0, shown[4].1), (1, 0.8));
+        assert!(shown.windows(2).all(|two| two[0].1 >= two[1].1));
     }
 
     #[test]
