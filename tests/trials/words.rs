@@ -271,7 +271,8 @@ fn has_words(text: &str, phrase: &str) -> bool {
 /// All parts of an answer.
 fn all_hits(kb: &Kb, mode: Mode, query: String) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let mut request = Request::new(query).mode(mode).k(10_000);
+    // Where a joined passage begins depends on the scores of the chunks beside it, which an exclusion may take away.
+    let mut request = Request::new(query).mode(mode).k(10_000).join(false);
     loop {
         let told = ask(kb, &request).expect("an answer");
         request.page.cursor = told.hits.next.clone();
