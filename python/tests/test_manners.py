@@ -242,7 +242,7 @@ def test_what_is_damaged_newer_or_none_is_told_apart(path: Path, tmp_path: Path)
 
 # The signature block at 512 holds the version at 520 and ends with a checksum of what is before it: that of the golden
 # file with another version.
-OTHER_VERSIONS = {(0, 4): "df4be5a91cef9ef3", (0, 11): "ad2817c338ff1770", (1, 0): "dda0f37a2283e833"}
+OTHER_VERSIONS = {(0, 4): "c7a0fdf4109d2ba0", (0, 12): "990294bc260c2adc", (1, 0): "8daff2bdfa222e61"}
 
 
 @pytest.mark.parametrize("version", OTHER_VERSIONS)
