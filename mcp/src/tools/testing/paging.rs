@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::fixture::Fixture;
 use super::parts;
+use crate::tools::ToolResponse;
 use crate::tools::call::budget::larger_form;
 
 /// Tool, arguments, and the JSON pointer of its items.
@@ -322,7 +323,8 @@ fn a_default_search_takes_a_quarter_more_than_its_budget_at_most() {
         );
         let whole = Value::Object(answer.structured);
         let shown = whole.pointer(results).unwrap().as_array().unwrap();
-        assert_eq!(shown.len(), count);
+        // Of passages of some 20 lines the last may be for the next page.
+        assert!(shown.len() + 1 >= count, "{tool}: {}", shown.len());
     }
 }
 
@@ -352,15 +354,16 @@ fn shown_lines_are_whole_and_named() {
         "{}",
         answer.text
     );
-    // Whole passages are longer.
+    // Whole passages are longer than their best lines.
     let mut full = asked;
     full["full"] = true.into();
     let full = fixture.answer("search_docs", full);
-    assert!(
-        full.text.len() > answer.text.len() * 3 / 2,
-        "{}",
-        full.text.len()
-    );
+    let bytes = |answer: &ToolResponse| -> usize {
+        let results = answer.structured["results"].as_array().unwrap().iter();
+        results.map(|it| it["text"].as_str().unwrap().len()).sum()
+    };
+    let (whole, best) = (bytes(&full), bytes(&answer));
+    assert!(whole > best * 5 / 4, "{whole} {best}");
 }
 
 #[test]
