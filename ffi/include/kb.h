@@ -803,7 +803,7 @@ typedef struct {
     uint32_t symbol_kinds;
     // Milliseconds since 1970: documents modified then or later; 0: all.
     int64_t modified_since_ms;
-    // Globs over paths: `docs/**`.
+    // Globs over paths: `docs/**`; `!locales/**` excludes.
     const kb_str *paths;
     // Number of items.
     size_t paths_len;
@@ -855,7 +855,7 @@ typedef struct {
     const kb_str *languages;
     // Number of items.
     size_t languages_len;
-    // Globs over paths.
+    // Globs over paths; `!tests/**` excludes.
     const kb_str *paths;
     // Number of items.
     size_t paths_len;

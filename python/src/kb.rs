@@ -196,13 +196,13 @@ impl Kb {
     /// "semantic" by meaning only. "title" finds documents by their titles.
     ///
     /// The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word,
-    /// path:word and tag:word. Filters are `folder`, `path` (globs), `type`, `language`, `class_`, `tag`, `symbol`
-    /// (globs of names) and `kind` (of symbols). Each takes one str or several alternatives. `since` takes a datetime,
-    /// a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the number of lines before and
-    /// after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits together (4 bytes per
-    /// token). `cursor` continues an earlier result. `scope="documents"` returns one hit per document.
-    /// `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False` keeps
-    /// neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
+    /// path:word and tag:word. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
+    /// `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
+    /// `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
+    /// number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
+    /// together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
+    /// document. `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False`
+    /// keeps neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
     ///
     /// `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
     /// the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of

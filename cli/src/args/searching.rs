@@ -97,7 +97,8 @@ pub(crate) struct SearchArguments {
 
     /// Only documents whose path matches, such as `src/**/*.rs` or `*.md` (repeatable)
     ///
-    /// A pattern without `/` also matches file names. Quote it to keep the shell from expanding it.
+    /// A pattern without `/` also matches file names. One that begins with `!` excludes: `--path '!locales/**'`; `\!`
+    /// begins a name. Quote patterns to keep the shell from expanding them.
     #[arg(long, value_name = "GLOB", help_heading = "Filters")]
     pub(crate) path: Vec<String>,
 

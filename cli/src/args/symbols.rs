@@ -46,7 +46,7 @@ pub(crate) struct SymbolsArguments {
     #[arg(long, value_name = "LANG")]
     pub(crate) lang: Vec<String>,
 
-    /// Only documents whose path matches, such as `src/**/*.rs` (repeatable)
+    /// Only documents whose path matches, such as `src/**/*.rs`; `!tests/**` excludes (repeatable)
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
 

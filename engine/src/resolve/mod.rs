@@ -10,6 +10,7 @@ mod folders;
 mod glob;
 mod line_suffix;
 mod nearest;
+mod path_filter;
 
 pub(crate) use abbreviate::abbreviate;
 pub(crate) use disk_globs::{disk_glob, globs, is_disk_path};
@@ -19,3 +20,4 @@ pub(crate) use document::{of_address, split_selection};
 pub(crate) use folders::folder;
 pub(crate) use glob::{GlobMatcher, Globs, PathOperand};
 pub(crate) use nearest::Nearest;
+pub(crate) use path_filter::{PathFilter, excluding};

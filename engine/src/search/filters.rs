@@ -20,8 +20,9 @@ use kb_types::{Class, SymbolKind};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filters {
-    /// Globs over document paths: `src/**/*.rs`; one without `/` also matches file names. At most
-    /// 16 384 globs of 4096 bytes each.
+    /// Globs over document paths: `src/**/*.rs`; one without `/` also matches file names. One that begins with `!`
+    /// excludes: `!locales/**`. A document passes if any other glob matches, or none is given, and no excluding one
+    /// does. `\!` begins a name with `!`. At most 16 384 globs of each sort, of 4096 bytes each.
     pub paths: Vec<String>,
     /// File types: `markdown`, `rust`, or an extension: `md`. A value that neither the file nor this
     /// program knows is [`crate::Error::InvalidArgument`].

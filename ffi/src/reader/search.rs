@@ -97,7 +97,7 @@ pub struct kb_search_options {
     pub symbol_kinds: u32,
     /// Milliseconds since 1970: documents modified then or later; 0: all.
     pub modified_since_ms: i64,
-    /// Globs over paths: `docs/**`.
+    /// Globs over paths: `docs/**`; `!locales/**` excludes.
     pub paths: *const kb_str,
     /// Number of items.
     pub paths_len: usize,

@@ -38,7 +38,7 @@ pub struct kb_symbols_options {
     pub languages: *const kb_str,
     /// Number of items.
     pub languages_len: usize,
-    /// Globs over paths.
+    /// Globs over paths; `!tests/**` excludes.
     pub paths: *const kb_str,
     /// Number of items.
     pub paths_len: usize,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
+use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens, globs};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
@@ -35,7 +35,7 @@ pub(super) struct SearchRegex;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchRegexParams {
-    /// Regular expression, Perl-like and Unicode-aware; no look-around, no backreferences.
+    /// Regular expression, Perl-like, Unicode-aware; no look-around or backreferences.
     #[schemars(length(max = PATTERN_LIMIT))]
     pattern: String,
     index_name: Option<IndexName>,
@@ -54,7 +54,7 @@ pub(super) struct SearchRegexParams {
     /// counts: matching lines per document. documents: those with a match.
     #[serde(default)]
     output: OutputParam,
-    /// Glob: src/**/*.rs, *.pdf.
+    /// Globs: src/**/*.rs, !tests/**.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     path: Option<String>,
     /// Comma-separated.
@@ -137,7 +137,10 @@ impl Tool for SearchRegex {
         ("glob", "path"),
         ("head_limit", "limit"),
     ];
-    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("language")];
+    const JOINED_LISTS: &'static [JoinedList] = &[
+        JoinedList::with_commas("language"),
+        JoinedList::with_commas("path"),
+    ];
 
     type Params = SearchRegexParams;
     type Output = SearchRegexResult<'static>;
@@ -179,7 +182,7 @@ fn request(params: &SearchRegexParams) -> RegexRequest {
         .map(str::trim)
         .filter(|language| !language.is_empty());
     request.filters.languages = languages.map(str::to_owned).collect();
-    request.filters.paths = params.path.iter().cloned().collect();
+    request.filters.paths = globs(params.path.as_deref());
     request.filters.tags = params.tag.iter().cloned().collect();
     request
 }

@@ -237,8 +237,10 @@ impl Document {
                 it => vec![it],
             })
             .collect();
+        // A first `!` would exclude.
+        let escape = if path.starts_with('!') { "\\" } else { "" };
         let mut request = SymbolsRequest::new().k(kb_engine::K_LIMIT);
-        request.filters.paths.push(quoted);
+        request.filters.paths.push(format!("{escape}{quoted}"));
         let mut symbols = Vec::new();
         loop {
             let found = run_short(py, || kb.symbols(&request))?;

@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
 use crate::resolve;
-use crate::resolve::Globs;
+use crate::resolve::{Globs, PathFilter};
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
 use crate::search::filter::rows::{
     Rows, intersect, live_rows, rows_below, rows_of_documents, rows_of_paths,
@@ -91,18 +91,30 @@ fn keep_classes(source: &Source<'_>, classes: &[Class], rows: &mut [RoaringBitma
     Ok(())
 }
 
-/// Keeps the rows of documents that any of the globs matches.
+/// Keeps the rows of documents that any of the globs matches, and none of those that exclude.
 fn keep_paths(source: &Source<'_>, globs: &[String], rows: &mut [RoaringBitmap]) -> Result<()> {
     if globs.is_empty() {
         return Ok(());
     }
-    let globs = resolve::globs(source.snapshot, source.catalog, globs)?;
-    let passing = match globs.whole_folders() {
-        Some(folders) if folders.len() <= MAX_BINARY_SEARCHES => rows_below(source, &folders)?,
-        _ => rows_of_paths(source, &mut globs.matcher())?,
-    };
-    intersect(rows, &passing);
+    let filter = PathFilter::new(source.snapshot, source.catalog, globs)?;
+    if let Some(kept) = &filter.kept {
+        intersect(rows, &rows_matching(source, kept)?);
+    }
+    if let Some(excluded) = &filter.excluded {
+        let excluded = rows_matching(source, excluded)?;
+        for (rows, excluded) in rows.iter_mut().zip(&excluded) {
+            *rows -= excluded;
+        }
+    }
     Ok(())
+}
+
+/// The rows of documents that any of the globs matches.
+fn rows_matching(source: &Source<'_>, globs: &Globs) -> Result<Vec<RoaringBitmap>> {
+    match globs.whole_folders() {
+        Some(folders) if folders.len() <= MAX_BINARY_SEARCHES => rows_below(source, &folders),
+        _ => rows_of_paths(source, &mut globs.matcher()),
+    }
 }
 
 fn keep_modified(
@@ -290,6 +302,53 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    #[test]
+    fn globs_with_an_exclamation_mark_exclude() {
+        let found = |globs: &[&str]| passing(&Filters::new().paths(words(globs))).unwrap().0;
+        let all = found(&["**"]);
+        assert_eq!(found(&["!gone/**"]), all);
+        let rest = ["a-b/two.md", "a0/four.md", "b/six.md", "z.md"];
+        for below_a in ["!a", "!a/", "!a/**", "!./a/**", "!/a"] {
+            assert_eq!(found(&[below_a]), rest, "{below_a}");
+        }
+        assert_eq!(found(&["!a/**", "!z.md", "!*/s?x.md"]), rest[..2]);
+        assert_eq!(found(&["a/**", "!a/b/**"]), ["a/three.md"]);
+        assert_eq!(found(&["!a/b/**", "a/**", "b"]), ["a/three.md", "b/six.md"]);
+        assert!(found(&["a/**", "!**"]).is_empty());
+        for alone in ["!", "! "] {
+            let filters = Filters::new().paths(words(&["a/**", alone]));
+            let error = passing(&filters).unwrap_err().to_string();
+            assert!(error.contains("excludes nothing"), "{error}");
+        }
+        let error = passing(&Filters::new().paths(words(&["!a/["]))).unwrap_err();
+        assert!(error.to_string().contains("glob"), "{error}");
+    }
+
+    #[test]
+    fn a_backslash_begins_names_with_an_exclamation_mark() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("marks.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for document in ["!read.md", "read.md", "!d/a.md", "d/a.md"] {
+            writer.add_bytes(document, b"some walrus text").unwrap();
+        }
+        writer.commit().unwrap();
+        let count = |globs: &[&str]| {
+            with_sources(&path, |sources| {
+                let filters = Filters::new().paths(words(globs));
+                let rows = apply(sources.source(0)?, &filters, &mut AbsentValues::default())?;
+                Ok(rows.map_or(0, |rows| rows.iter().map(RoaringBitmap::len).sum::<u64>()))
+            })
+            .unwrap()
+        };
+        assert_eq!(count(&["\\!read.md"]), 1);
+        assert_eq!(count(&["\\!d"]), 1);
+        assert_eq!(count(&["\\!*"]), 1);
+        assert_eq!(count(&["!\\!read.md"]), 3);
+        assert_eq!(count(&["!read.md"]), 3);
+        assert_eq!(count(&["!!d/**"]), 3);
     }
 
     #[test]

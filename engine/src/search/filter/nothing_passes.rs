@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::resolve::abbreviate;
+use crate::resolve::{abbreviate, excluding};
 use crate::search::filter::facet::{AbsentValues, listed, values_of};
 use crate::search::filter::metadata;
 use crate::search::filter::rows::Rows;
@@ -125,13 +125,17 @@ fn described(filters: &Filters) -> String {
         .iter()
         .map(|kind| kind.name().to_owned());
     let mut parts = Vec::new();
+    let is_excluding = |glob: &&String| excluding(glob).is_some();
+    let (excluded, paths): (Vec<_>, Vec<_>) = filters.paths.iter().partition(is_excluding);
+    let excluded = excluded.into_iter().filter_map(|glob| excluding(glob));
     for (name, values) in [
         ("class", &classes.collect()),
         ("language", &filters.languages),
         ("type", &filters.types),
         ("tag", &filters.tags),
         ("folder", &filters.folders),
-        ("path", &filters.paths),
+        ("path", &paths.into_iter().cloned().collect()),
+        ("path other than", &excluded.map(str::to_owned).collect()),
         ("kind", &kinds.collect()),
         ("name", &filters.symbol_names),
     ] {

@@ -169,6 +169,25 @@ pub(in crate::tools) fn words(list: Option<&str>) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
+/// The globs of a list with commas: one inside brackets or braces, or behind a `\`, is part of a glob.
+pub(in crate::tools) fn globs(list: Option<&str>) -> Vec<String> {
+    let (mut depth, mut is_escaped) = (0_u32, false);
+    let is_between = |c: char| {
+        let is_plain = !std::mem::take(&mut is_escaped);
+        match c {
+            '\\' if is_plain => is_escaped = true,
+            '{' | '[' if is_plain => depth += 1,
+            '}' | ']' if is_plain => depth = depth.saturating_sub(1),
+            ',' => return is_plain && depth == 0,
+            _ => {}
+        }
+        false
+    };
+    let globs = list.unwrap_or_default().split(is_between).map(str::trim);
+    let globs = globs.filter(|glob| !glob.is_empty());
+    globs.map(str::to_owned).collect()
+}
+
 /// The kinds of symbols that words name.
 pub(in crate::tools) fn symbol_kinds(
     argument: &str,

@@ -16,7 +16,9 @@ use crate::tools::call::arguments::JoinedList;
 use crate::tools::call::budget::{self, Attempt};
 use crate::tools::call::coerce::invalid;
 use crate::tools::call::context::{Context, non_empty};
-use crate::tools::call::params::{ContinuationToken, IndexName, MaxTokens, symbol_kinds, words};
+use crate::tools::call::params::{
+    ContinuationToken, IndexName, MaxTokens, globs, symbol_kinds, words,
+};
 use crate::tools::call::tool::Tool;
 use crate::tools::call::{hits, resolve, stale};
 
@@ -34,13 +36,13 @@ pub(crate) struct FindSymbolsParams {
     /// Comma-separated.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
-    /// Glob: src/**/*.rs.
+    /// Globs: src/**, !tests/**.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     path: Option<String>,
     /// Only what uses this name: callers.
     #[schemars(length(max = SYMBOL_LIMIT))]
     uses: Option<String>,
-    /// Only what the definition of this name uses.
+    /// Only what this name's definition uses.
     #[schemars(length(max = SYMBOL_LIMIT))]
     used_by: Option<String>,
     #[serde(default)]
@@ -108,6 +110,7 @@ impl Tool for FindSymbols {
     const JOINED_LISTS: &'static [JoinedList] = &[
         JoinedList::with_commas("language"),
         JoinedList::with_commas("kind"),
+        JoinedList::with_commas("path"),
     ];
 
     type Params = FindSymbolsParams;
@@ -155,7 +158,7 @@ fn request(params: &FindSymbolsParams) -> Result<SymbolsRequest, ToolError> {
         .k(usize::try_from(params.limit.0).unwrap_or(usize::MAX));
     request.name = given(params.name.as_deref());
     request.filters.languages = words(params.language.as_deref());
-    request.filters.paths = params.path.iter().cloned().collect();
+    request.filters.paths = globs(params.path.as_deref());
     request.relation = match (
         given(params.uses.as_deref()),
         given(params.used_by.as_deref()),

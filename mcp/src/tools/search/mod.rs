@@ -9,9 +9,10 @@ use kb_engine::{Cursor, Filters, Hit, Mode, Request, Response, Scope, Show, Sort
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Full, IndexName, Limit, MaxTokens};
+use super::call::params::{ContinuationToken, Full, IndexName, Limit, MaxTokens, globs};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
@@ -90,12 +91,15 @@ enum SortParam {
     Recency,
 }
 
-/// Restrict the search.
+/// Restrict.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 struct FiltersParam {
     /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
+    /// Globs: src/**, !tests/**.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    path: Option<String>,
     /// Such as pdf or md.
     #[serde(rename = "fileType")]
     #[schemars(length(max = FILE_TYPE_LIMIT))]
@@ -191,9 +195,10 @@ impl Tool for Search {
         ("tags", "filters.tag"),
         ("filters.type", "filters.fileType"),
         ("filters.file_type", "filters.fileType"),
-        ("filters.path", "filters.folder"),
+        ("path", "filters.path"),
         ("filters.tags", "filters.tag"),
     ];
+    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("filters.path")];
 
     type Params = SearchParams;
     type Output = Envelope<SearchResults<'static>>;
@@ -284,6 +289,7 @@ fn find_pattern(
 fn name_here(argument: &'static str) -> &'static str {
     match argument {
         "folder" => "filters.folder",
+        "path" => "filters.path",
         "fileType" => "filters.fileType",
         "tags" => "filters.tag",
         "pattern" => "query",
@@ -325,6 +331,7 @@ fn filters(params: &SearchParams) -> Filters {
     let given = params.filters.clone().unwrap_or_default();
     Filters::new()
         .folders(given.folder)
+        .paths(globs(given.path.as_deref()))
         .types(given.file_type)
         .tags(given.tag)
 }

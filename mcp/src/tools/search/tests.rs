@@ -1,5 +1,5 @@
 use kb_engine::{KbWriter, SourceInfo, document_of};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::tools::testing::Fixture;
 
@@ -159,6 +159,47 @@ fn sort_recency_puts_the_newest_first() {
     assert_eq!(first("relevance")["document_id"], "old.md");
     assert_eq!(first("recency")["document_id"], "new.md");
     assert_eq!(first("recency")["updated"], "1970-01-01T00:33:20Z");
+}
+
+#[test]
+fn paths_exclude_and_stand_in_lists() {
+    let fixture = Fixture::guides();
+    let found = |tool: &str, given: Value| {
+        let answer = fixture.answer(tool, given);
+        let structured = Value::Object(answer.structured);
+        let results = match structured.pointer("/data/results") {
+            Some(results) => results.clone(),
+            None => structured["results"].clone(),
+        };
+        let id = |one: &Value| {
+            let name = one.get("document_id").or_else(|| one.get("file_path"));
+            name.and_then(Value::as_str).unwrap().to_owned()
+        };
+        let results = results.as_array().unwrap().iter();
+        results.map(id).collect::<std::collections::BTreeSet<_>>()
+    };
+    for mode in ["hybrid", "regex"] {
+        let search = |path: Value| {
+            let filters = json!({"path": path});
+            let given = json!({"query": "sails", "mode": mode, "limit": 20, "filters": filters});
+            found("search", given)
+        };
+        let all = search(json!("**"));
+        let logs = search(json!("logs/**"));
+        assert!(!logs.is_empty() && logs.len() < all.len(), "{mode} {all:?}");
+        let others: std::collections::BTreeSet<_> = all.difference(&logs).cloned().collect();
+        assert_eq!(search(json!("!logs/**")), others, "{mode}");
+        let either = json!(["{guides,logs}/**", "!guides/**"]);
+        assert_eq!(search(either), logs, "{mode}");
+    }
+    let lines = |path: Value| found("search_regex", json!({"pattern": "sails", "path": path}));
+    assert_eq!(
+        lines(json!("logs/**, src/**, !src/**")),
+        lines(json!("logs/**"))
+    );
+    let refused = json!({"query": "sails", "filters": {"path": "!"}});
+    let error = fixture.error("search", refused);
+    assert!(error.text().contains("filters.path"), "{}", error.text());
 }
 
 #[test]

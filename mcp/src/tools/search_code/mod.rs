@@ -44,10 +44,10 @@ pub(super) struct SearchCodeParams {
     index_name: Option<IndexName>,
     #[serde(default)]
     limit: Limit10,
-    /// Comma-separated: python, typescript, hcl. Aliases: terraform=hcl, shell=bash, sh=bash.
+    /// Comma-separated: python, typescript, hcl. Aliases: terraform=hcl, sh=bash.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
-    /// true: vector and keyword. false: vector only. Omit to decide from the query.
+    /// true: vector and keyword. false: vector only. Omit: the query decides.
     use_hybrid_search: Option<bool>,
     /// Comma-separated: function, class, method, interface, struct, enum, trait, module.
     #[schemars(length(max = LIST_LIMIT))]
@@ -61,7 +61,7 @@ pub(super) struct SearchCodeParams {
     /// Lines after the match, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_after: Option<u32>,
-    /// Expand to the whole function or class.
+    /// Show the whole function or class.
     #[serde(default)]
     smart_context: SmartContext,
     #[serde(default)]

@@ -10,6 +10,7 @@ const COMMON: &[(&[&str], &[&str])] = &[
             "doc_handle",
             "folder",
             "fileName",
+            "filters.path",
             "filters.folder",
         ],
     ),
@@ -45,7 +46,10 @@ const COMMON: &[(&[&str], &[&str])] = &[
         &["folder", "directory", "dir", "folder_path"],
         &["folder", "filters.folder", "path"],
     ),
-    (&["glob", "path_glob", "file_pattern", "include"], &["path"]),
+    (
+        &["glob", "path_glob", "file_pattern", "include"],
+        &["path", "filters.path"],
+    ),
     (
         &[
             "limit",

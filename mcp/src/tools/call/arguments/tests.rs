@@ -190,13 +190,13 @@ fn unknown_arguments_warn_on_reads_and_stop_writes() {
         "{warnings:?}"
     );
     assert!(
-        warnings[0].ends_with("; filters takes fileType, folder, tag"),
+        warnings[0].ends_with("; filters takes fileType, folder, path, tag"),
         "{warnings:?}"
     );
     let given = json!({"query": "a", "filters": {"shape": "round", "size": 1}});
     let warnings = read("search", given).unwrap().read.warnings;
     let expected =
-        "filters.shape, filters.size ignored: filters takes fileType, folder, tag".to_owned();
+        "filters.shape, filters.size ignored: filters takes fileType, folder, path, tag".to_owned();
     assert_eq!(warnings, [expected]);
     let given = json!({"query": "a", "query.x": 1});
     let warnings = read("search", given).unwrap().read.warnings;
@@ -244,7 +244,10 @@ fn aliases_are_accepted() {
     assert_eq!(arguments.read.warnings, Vec::<String>::new());
     assert_eq!(arguments.values["filters.fileType"], "py");
     assert_eq!(arguments.values["filters.tag"], "draft");
-    assert_eq!(arguments.values["filters.folder"], "src");
+    assert_eq!(arguments.values["filters.path"], "src");
+    let filters = json!({"path": ["src/**", "!src/tests/**"]});
+    let arguments = read("search", json!({"query": "a", "filters": filters})).unwrap();
+    assert_eq!(arguments.values["filters.path"], "src/**,!src/tests/**");
     let both = json!({"query": "a", "filters": {"type": "py", "fileType": "md"}});
     let arguments = read("search", both).unwrap();
     assert_eq!(arguments.values["filters.fileType"], "md");
@@ -378,7 +381,7 @@ fn common_names_are_taken_by_every_tool() {
         (
             "search",
             json!({"query": "a", "path": "docs", "top_k": 3}),
-            json!({"query": "a", "filters.folder": "docs", "limit": 3}),
+            json!({"query": "a", "filters.path": "docs", "limit": 3}),
         ),
         (
             "search_code",
