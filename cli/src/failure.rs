@@ -67,6 +67,9 @@ impl Failure {
             | Error::IndexLocked { .. }
             | Error::Storage { .. }
             | Error::SnapshotExpired => format!("{}: {error}", file.display()),
+            Error::InvalidArgument { argument, reason } => {
+                format!("{}: {reason}", flag(argument, verb))
+            }
             _ => error.to_string(),
         };
         Failure::new(error.code(), message, hint)
@@ -114,6 +117,24 @@ impl Failure {
             message: message.into(),
             hint,
         }))
+    }
+}
+
+/// Returns the flag of `verb` that gives an argument of the engine, or the name of the argument if no flag gives it.
+fn flag(argument: &'static str, verb: &str) -> &'static str {
+    match argument {
+        "context" => "--before or --after",
+        "k" => "-k",
+        "language" => "--lang",
+        "max_tokens" => "--max-tokens",
+        "min_score" => "--min-score",
+        // `kb tag` takes tags as --add and --remove.
+        "tag" if !verb.starts_with("kb tag") => "--tag",
+        "type" => "--type",
+        "vector" => "--vector",
+        "vector_column" => "--vector-column",
+        "vectors" => "--vectors",
+        other => other,
     }
 }
 

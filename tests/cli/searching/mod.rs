@@ -99,11 +99,48 @@ fn filters_scopes_and_orders_are_flags() {
             .contains("no passage scores 1 or more; the best scores 0."),
         "{told:#?}"
     );
+    assert!(
+        told.stderr.contains("pass a lower --min-score\n") && !told.stderr.contains("min_score"),
+        "{told:#?}"
+    );
     assert!(told.hint().contains("--min-score"), "{told:#?}");
     let told = folder
         .kb(["search", "water", "--min-score", "1.5"])
         .expect(2);
-    assert!(told.stderr.contains("min_score"), "{told:#?}");
+    let message = "error: --min-score: 1.5 given; allowed are 0 to 1\n";
+    assert_eq!(told.stderr, message);
+}
+
+#[test]
+fn errors_name_the_flag_that_was_given() {
+    let folder = Folder::indexed();
+    for (flag, value) in [
+        ("-k", "0"),
+        ("--max-tokens", "0"),
+        ("--min-score", "2"),
+        ("--tag", "none"),
+        ("--type", "none"),
+        ("--lang", "none"),
+        ("--vector", "[1]"),
+        ("--vector-column", "none"),
+    ] {
+        let words = match flag {
+            "--vector-column" => vec!["search", "--vector", "[1]", flag, value],
+            "--vector" => vec!["search", flag, value],
+            _ => vec!["search", "water", flag, value],
+        };
+        let told = run(folder.command().args(words)).expect(2);
+        let start = format!("error: {flag}: ");
+        assert!(told.stderr.starts_with(&start), "{told:#?}");
+    }
+    let told = folder.kb(["search", "water", "-B", "9999"]).expect(2);
+    assert!(
+        told.stderr.starts_with("error: --before or --after: "),
+        "{told:#?}"
+    );
+    // A tag of `kb tag` is the value of several flags.
+    let told = folder.kb(["tag", "notes.txt", "--add", "a,b"]).expect(2);
+    assert!(told.stderr.starts_with("error: tag: "), "{told:#?}");
 }
 
 #[test]
@@ -359,7 +396,10 @@ fn an_answer_in_parts_goes_on_where_it_stopped() {
         "{told:#?}"
     );
     let told = folder.kb(["ls", "--max-tokens", "0"]).expect(2);
-    assert!(told.stderr.contains("max_tokens"), "{told:#?}");
+    assert!(
+        told.stderr.starts_with("error: --max-tokens: "),
+        "{told:#?}"
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `kb search`: prints the passages that answer a query.
 
+use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(
     // Staleness is best-effort: a result does not fail for it.
     let _ = check_hits(&files, &mut response.hits.items, SOURCES_TIMEOUT);
     for warning in &response.warnings {
-        output.warning(warning);
+        output.warning(&with_flag(warning));
     }
     output.verdict(response.relevance.name());
     if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
@@ -81,6 +82,15 @@ pub(crate) fn run(
     let told: Vec<&str> = told.map(|hit| hit.document.as_str()).collect();
     warn_of_changes(&opened, &told, json, output)?;
     Ok(Exit::Found)
+}
+
+/// The warning of the engine with the flag of this command in place of a field of its request.
+fn with_flag(warning: &str) -> Cow<'_, str> {
+    // Only at the end: a warning may quote the query or a name of a document before it.
+    match warning.strip_suffix("min_score") {
+        Some(start) => Cow::Owned(format!("{start}--min-score")),
+        None => Cow::Borrowed(warning),
+    }
 }
 
 /// The request that the arguments make.
