@@ -178,9 +178,11 @@ fn i4_vectors_are_chosen_for_a_new_file_or_at_sealing() {
         told.stderr.starts_with("error: --vectors: ") && told.hint().contains("--rebuild"),
         "{told:#?}"
     );
-    folder
+    let told = folder
         .kb(["index", "harbour", "--vectors", "i4", "--rebuild"])
         .expect(0);
+    let rebuilt = "\n  rebuilt with i4 vectors: added 0, updated 0, removed 0, unchanged 7, ";
+    assert!(told.stdout.contains(rebuilt), "{told:#?}");
     assert_eq!(codec("harbour.kb"), "i4");
     folder.kb(again).expect(0);
     folder.write("harbour/more.md", "# More\n\nA buoy of nibbles.\n");
@@ -195,7 +197,8 @@ fn i4_vectors_are_chosen_for_a_new_file_or_at_sealing() {
         "semantic",
     ]);
     assert!(told.expect(0).stdout.contains("more.md"));
-    folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    let told = folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    assert!(told.stdout.contains("\n  rebuilt: added 0, "), "{told:#?}");
     assert_eq!(codec("harbour.kb"), "i4");
 }
 

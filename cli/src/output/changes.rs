@@ -16,6 +16,11 @@ pub(crate) fn counts(report: &Report) -> String {
             skipped => format!("nothing changed, skipped {skipped}"),
         };
     }
+    all_counts(report)
+}
+
+/// Returns `added 3, updated 1, removed 2, unchanged 2294, skipped 12`, also if nothing changed.
+pub(crate) fn all_counts(report: &Report) -> String {
     format!(
         "added {}, updated {}, removed {}, unchanged {}, skipped {}",
         report.added.len(),
@@ -116,6 +121,10 @@ mod tests {
             "added 2, updated 1, removed 1, unchanged 9, skipped 0"
         );
         assert_eq!(counts(&Report::default()), "nothing changed");
+        assert_eq!(
+            all_counts(&Report::default()),
+            "added 0, updated 0, removed 0, unchanged 0, skipped 0"
+        );
     }
 
     #[test]

@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         let object = kb_json::index_report(&file, file_bytes, &report, arguments.verbose);
         output.json(object)?;
     } else if !arguments.quiet {
-        show_report(&target.file, file_bytes, &report, arguments.verbose, output)?;
+        show_report(arguments, &target, file_bytes, &report, output)?;
     }
     if let Some(missed) = &report.missed_recall {
         output.warning(&missed_recall(missed));
@@ -250,22 +250,29 @@ fn note_nothing_to_index(
 }
 
 fn show_report(
-    file: &Path,
+    arguments: &IndexArguments,
+    target: &Target<'_>,
     file_bytes: u64,
     report: &Report,
-    verbose: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let verbose = arguments.verbose;
     let style = output.stdout_style();
-    let name = style.path(&output.name(&file.display().to_string()));
+    let name = style.path(&output.name(&target.file.display().to_string()));
     output.line(&format!(
         "{name}  {}, {}, {}",
         plural(report.documents, "document"),
         plural(report.chunks, "chunk"),
         style.strong(&bytes(file_bytes)),
     ))?;
-    output.line(&format!("  {}", changes::counts(report)))?;
-    if report.has_changes() {
+    let rebuilt = rebuilt(arguments, target);
+    let counts = match &rebuilt {
+        // The file was written, even if no document changed.
+        Some(rebuilt) => format!("{rebuilt}: {}", changes::all_counts(report)),
+        None => changes::counts(report),
+    };
+    output.line(&format!("  {counts}"))?;
+    if report.has_changes() || rebuilt.is_some() {
         let seconds = report.elapsed.as_secs_f64().max(1e-6);
         output.line(&format!(
             "  {} read in {} ({:.1} MB/s)",
@@ -292,6 +299,15 @@ fn show_report(
         output.line(&shown)?;
     }
     Ok(())
+}
+
+/// Returns `rebuilt`, with the codec that was asked for, if the run wrote a new file in the place of an existing one.
+fn rebuilt(arguments: &IndexArguments, target: &Target<'_>) -> Option<String> {
+    let is_rebuilt = target.existed && (arguments.rebuild || target.other_format.is_some());
+    is_rebuilt.then(|| match arguments.vectors {
+        Some(vectors) => format!("rebuilt with {} vectors", vectors.codec().name()),
+        None => "rebuilt".to_owned(),
+    })
 }
 
 fn show_changes(report: &Report, all: bool, output: &mut Output) -> Result<(), Failure> {
