@@ -102,6 +102,35 @@ fn another_server_and_a_broken_file_stay() {
     kb(&folder, &["mcp", "harbour.kb", "--dry-run"]).expect(2);
 }
 
+/// A client that starts a server often hides why it does not start.
+#[test]
+fn a_server_that_would_not_start_is_not_installed() {
+    let folder = Folder::indexed();
+    folder.write("notes.kb", "no .kb");
+    for (file, says) in [
+        ("gone.kb", "gone.kb does not exist"),
+        ("notes.kb", "not a .kb file"),
+    ] {
+        let install = ["mcp", file, "--install", "cursor", "--project"];
+        let served = run(folder.command().args(["mcp", file])).expect(2);
+        for more in [&[][..], &["--dry-run"]] {
+            let before = folder.names();
+            let refused = kb(&folder, &[&install[..], more].concat()).expect(2);
+            assert_eq!(refused.stderr, served.stderr);
+            assert!(
+                refused.stderr.contains(says) && folder.names() == before,
+                "{refused:#?}"
+            );
+        }
+    }
+    // It creates the file.
+    let install = ["mcp", "gone.kb", "--install", "cursor", "--project"];
+    kb(&folder, &[&install[..], &["--allow-write"]].concat()).expect(0);
+    // The other end of the connection has the files.
+    let remote = ["--http", "127.0.0.1:8765", "--server-name", "remote"];
+    kb(&folder, &[&install[..], &remote].concat()).expect(0);
+}
+
 #[test]
 fn an_installed_server_answers() {
     let folder = Folder::indexed();

@@ -8,6 +8,7 @@ use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kb_engine::Kb;
 use kb_mcp::hosts::{
     Entry, Host, Launch, Remote, Snippet, TOKEN_VARIABLE, entry, remote_entry, snippet,
 };
@@ -42,6 +43,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
     }
     if let Some(host) = arguments.install {
         let entry = configured_entry(host, arguments)?;
+        check_files(arguments)?;
         return configure::install(host, &entry, arguments, output);
     }
     if let Some(host) = arguments.print_config {
@@ -109,6 +111,20 @@ fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
         .iter()
         .filter_map(|root| root.canonicalize().ok())
         .collect()
+}
+
+/// Opens the files, as the server does when a client starts it: a client often hides why a server does not start.
+fn check_files(arguments: &McpArguments) -> Result<(), Failure> {
+    if arguments.http.is_some() || url(arguments)?.is_some() {
+        return Ok(());
+    }
+    for (_, path) in files(arguments)? {
+        let is_created = arguments.allow_write && !path.exists();
+        if let (false, Err(error)) = (is_created, Kb::open(&path)) {
+            return Err(Failure::from_engine(error, "kb mcp", &path));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the entry of this server in the configuration of `host`.
