@@ -138,3 +138,19 @@ fn cells_of_tables_are_short() {
         }
     }
 }
+
+#[test]
+fn pages_count_the_default_grammars() {
+    let manifest = read("engine/extract/Cargo.toml");
+    let (_, defaults) = manifest.split_once("\ngrammars = [").expect("a list");
+    let (defaults, _) = defaults.split_once(']').expect("its end");
+    let count = defaults.matches("\"grammar-").count();
+    let languages = format!("in {count} languages");
+    for name in [
+        "README.md",
+        "docs/formats.md",
+        "docs/decisions/15-grammars.md",
+    ] {
+        assert!(read(name).contains(&languages), "{name}: not {languages}");
+    }
+}
