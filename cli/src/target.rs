@@ -84,6 +84,15 @@ impl<'a> Target<'a> {
         ))
     }
 
+    /// Returns the note about a file of an older format, which a run rebuilds.
+    pub(crate) fn rebuilt_note(&self) -> Option<String> {
+        let before = self.other_format.as_ref()?;
+        Some(format!(
+            "{} had {before} and was rebuilt",
+            self.file.display()
+        ))
+    }
+
     /// Returns `is unchanged`, or `was not written`.
     pub(crate) fn state(&self) -> &'static str {
         if self.existed {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -533,6 +534,41 @@ static void a_file_that_is_replaced_meanwhile_is_noticed(void) {
     close_file(&file);
 }
 
+static void a_writer_of_an_older_file_changes_nothing_and_says_what_helps(void) {
+    char from[4096];
+    size_t len = 0, now = 0;
+    snprintf(from, sizeof from, "%s/v0.11/golden.kb", golden_folder);
+    char *bytes = read_file(from, &len);
+    /* Version 0.10 and the checksum of the signature block with it. */
+    bytes[522] = 10;
+    memcpy(bytes + 1016, "\xf6\x7c\x05\xc5\x41\xdf\x2b\x28", 8);
+    write_file(temp_path("older.kb"), bytes, len);
+    CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_open(temp("older.kb"), &file, &err));
+    CHECK(strstr(last_hint, "kb_writer_index rebuilds an older one in place"));
+    writer = writer_of(temp_path("older.kb"));
+    kb_new_document document = KB_NEW_DOCUMENT_INIT;
+    document.path = KB_STR("salt.md");
+    document.data = "Salt.";
+    document.data_len = 5;
+    kb_report *report = NULL;
+    kb_str tag = KB_STR("x"), name = KB_STR("docs/handbook.md");
+    CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_writer_add(writer, &document, &err));
+    CHECK(strstr(last_message, "0.10") && strstr(last_hint, "kb_writer_index"));
+    CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_writer_remove(writer, name, &err));
+    CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_writer_tag(writer, name, &tag, 1, NULL, 0, &err));
+    CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_writer_seal(writer, NULL, &report, &err));
+    /* An index run rebuilds it, unless that loses documents: these are of no folder. */
+    mkdir(temp_path("empty"), 0777);
+    kb_str empty = temp("empty");
+    CHECK_STATUS(KB_NOT_REPLACEABLE, kb_writer_index(writer, &empty, 1, NULL, &report, &err));
+    CHECK(strstr(last_message, "would lose documents"));
+    close_writer(&writer);
+    char *after = read_file(temp_path("older.kb"), &now);
+    CHECK(now == len && memcmp(bytes, after, len) == 0);
+    free(bytes);
+    free(after);
+}
+
 static const test_case TESTS[] = {
     TEST(a_document_is_added_with_all_its_fields),
     TEST(a_document_that_is_there_is_only_replaced_when_asked),
@@ -549,6 +585,7 @@ static const test_case TESTS[] = {
     TEST(a_reader_beside_a_writer_sees_each_commit),
     TEST(a_second_writer_is_locked_out_or_waits_for_its_turn),
     TEST(a_file_that_is_replaced_meanwhile_is_noticed),
+    TEST(a_writer_of_an_older_file_changes_nothing_and_says_what_helps),
 };
 
 int main(int argc, char **argv) {

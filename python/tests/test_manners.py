@@ -257,6 +257,36 @@ def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int
     assert refused.value.code == "FORMAT_UNSUPPORTED"
 
 
+def test_a_writer_of_an_older_file_changes_nothing_and_says_what_helps(tmp_path: Path) -> None:
+    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.11" / "golden.kb").read_bytes())
+    content[520:524] = bytes([0, 0, 10, 0])
+    content[1016:1024] = bytes.fromhex("f67c05c541df2b28")
+    path = tmp_path / "older.kb"
+    path.write_bytes(content)
+
+    def add(kb: kbfile.Writer) -> None:
+        kb.add("Salt.", path="salt.md")
+
+    changes: list[Callable[[kbfile.Writer], Any]] = [
+        add,
+        lambda kb: kb.remove("docs/handbook.md"),
+        lambda kb: kb.tag("docs/handbook.md", add=["x"]),
+        lambda kb: kb.seal(),
+        lambda kb: kb.info(),
+    ]
+    for change in changes:
+        with pytest.raises(kbfile.FormatError, match="0.10") as refused, kbfile.open(path, "a") as kb:
+            change(kb)
+        assert 'kbfile.open(path, "a").index(folder)' in (refused.value.hint or "")
+    with pytest.raises(kbfile.FormatError), kbfile.open(path, "w") as kb:
+        add(kb)
+    # An index run rebuilds it, unless that loses documents: these are of no folder.
+    with pytest.raises(kbfile.Error, match="would lose documents") as lost, kbfile.open(path, "a") as kb:
+        kb.index(tmp_path)
+    assert lost.value.code == "NOT_REPLACEABLE"
+    assert path.read_bytes() == content and [one.name for one in tmp_path.iterdir()] == ["older.kb"]
+
+
 def test_any_changed_page_is_an_error_or_a_problem_or_unused(path: Path) -> None:
     content = path.read_bytes()
     outcomes = []

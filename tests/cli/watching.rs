@@ -10,6 +10,7 @@ use kb_engine::{Kb, KbWriter, Mode, Request};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::support::older::{make_older, older_version};
 use crate::support::{Folder, Outcome, PATIENCE, lines_of, wait_until};
 
 /// A running `kb watch`.
@@ -333,4 +334,14 @@ fn a_file_that_is_moved_away_is_told_and_not_made_again() {
     assert!(hint.contains("`kb watch harbour -o harbour.kb`"), "{hint}");
     watching.child.take().unwrap().wait().unwrap();
     assert_eq!(folder.names(), ["harbour"]);
+}
+
+#[test]
+fn a_file_of_an_older_format_is_rebuilt_with_a_note() {
+    let folder = Folder::indexed();
+    make_older(&folder.join("harbour.kb"));
+    let watching = Watching::harbour(&folder);
+    let note = format!("harbour.kb had {} and was rebuilt", older_version());
+    assert_eq!(watching.warning(), note);
+    assert!(Kb::open(folder.join("harbour.kb")).is_ok());
 }

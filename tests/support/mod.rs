@@ -1,5 +1,6 @@
 //! Temporary folders with a small corpus, and the real `kb` binary run in them.
 
+pub(crate) mod older;
 #[cfg(target_os = "linux")]
 pub(crate) mod parts;
 pub(crate) mod registers;

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::client::{Carrier, Client};
 use super::stdio::Stdio;
-use crate::support::Folder;
+use crate::support::older::{make_older, older_version};
+use crate::support::{Folder, run};
 
 #[test]
 fn a_server_that_cannot_start_says_why_on_stderr() {
@@ -239,4 +240,36 @@ fn a_damaged_file_is_told_and_does_not_end_the_server() {
         client.result("tools/list", json!({}));
     }
     assert!(served > 5 && told > 0, "{served} served, {told} told");
+}
+
+#[test]
+fn a_file_of_an_older_format_is_not_served_and_stays() {
+    let folder = Folder::indexed();
+    let path = folder.join("harbour.kb");
+    let current = std::fs::read(&path).unwrap();
+    let older = make_older(&path);
+    for more in [&[][..], &["--allow-write"]] {
+        let refused = run(folder.command().args(["mcp", "harbour.kb"]).args(more)).expect(2);
+        assert!(refused.stderr.contains(&older_version()), "{refused:#?}");
+        assert!(refused.hint().contains("-o harbour.kb"), "{refused:#?}");
+        assert!(std::fs::read(&path).unwrap() == older);
+    }
+    // One that takes the place of a served file is refused by each call.
+    std::fs::write(&path, current).unwrap();
+    let mut client = Client::stdio(&folder, &["harbour.kb", "--allow-write", "--no-watch"]);
+    client.tool("search_docs", json!({"query": "trim the wick"}));
+    folder.write("older.kb", older.clone());
+    std::fs::rename(folder.join("older.kb"), &path).unwrap();
+    let upload = json!({"filename": "new.md", "content": "# New\n"});
+    for (tool, arguments) in [
+        ("search_docs", json!({"query": "trim the wick"})),
+        ("upload_document", upload),
+    ] {
+        let text = client.error(tool, arguments);
+        assert!(
+            text.contains(&older_version()) && text.contains("index its folders again"),
+            "{text}"
+        );
+    }
+    assert!(std::fs::read(&path).unwrap() == older);
 }

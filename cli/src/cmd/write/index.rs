@@ -61,11 +61,8 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         Err(error) => return Err(target.explain(error)),
     };
     note_similar_roots(arguments, &target, &report, output);
-    if let Some(before) = target.other_format.as_ref().filter(|_| !arguments.quiet) {
-        output.note(&format!(
-            "{} had {before} and was rebuilt",
-            target.file.display()
-        ));
+    if let Some(note) = target.rebuilt_note().filter(|_| !arguments.quiet) {
+        output.note(&note);
     }
     if let Some(before) = &report.model_before
         && !arguments.quiet

@@ -68,6 +68,10 @@ impl Listener for ConsoleListener<'_> {
     }
 
     fn up_to_date(&mut self, report: &Report, is_first: bool) -> Result<(), Failure> {
+        let note = self.target.rebuilt_note();
+        if let Some(note) = note.filter(|_| is_first && !self.arguments.quiet) {
+            self.output.note(&note);
+        }
         self.show(report)?;
         if is_first && !self.arguments.quiet && !self.arguments.json.json {
             self.output.note("watching; press Ctrl-C to stop");
