@@ -37,7 +37,13 @@ fn commands_of_the_documentation_exist() {
     assert!(read("xtask/src/main.rs").contains("\"test\" => test::run"));
 
     let folder = Folder::empty();
-    let pages = ["docs/agents.md", "docs/search.md"].map(read);
+    let pages = [
+        "docs/agents.md",
+        "docs/getting-started.md",
+        "docs/search.md",
+        "docs/troubleshooting.md",
+    ]
+    .map(read);
     let mut blocks = blocks;
     blocks.extend(pages.iter().flat_map(|page| shell_blocks(page)));
     let mut asked = 0;
