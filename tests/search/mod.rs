@@ -1,10 +1,12 @@
 //! What a search answers: pages, passages, orders, several files, several questions.
 
 mod bad_input;
+mod languages;
 mod looks;
 mod meant;
 mod operators;
 mod pages;
+mod signs;
 mod sorted;
 
 use kb_engine::{

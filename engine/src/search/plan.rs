@@ -211,15 +211,21 @@ pub(crate) fn plan<'b>(
 fn asks_for_names(text: &str, query: &KeywordQuery<'_>, analyser: &mut Analyser) -> bool {
     // "where is the class Response" is one name.
     let is_content = |term: &QueryTerm| term.chunks > 0 && term.is_content();
-    let (mut words, mut last_end) = (0, 0);
+    let (mut words, mut last, mut is_counted) = (0, 0..0, false);
     analyser.analyse(text, |term, range| {
-        // The parts of an identifier come after it.
-        let is_part = range.start < last_end;
-        let mut terms = query.terms().iter();
-        if !is_part && terms.any(|known| known.term == term && is_content(known)) {
-            words += 1;
+        // The parts of an identifier come after it, and so do other forms of a word.
+        let is_part = range.start < last.end && range != last;
+        if range != last {
+            is_counted = is_part;
         }
-        last_end = last_end.max(range.end);
+        let mut terms = query.terms().iter();
+        if !is_counted && terms.any(|known| known.term == term && is_content(known)) {
+            words += 1;
+            is_counted = true;
+        }
+        if !is_part {
+            last = range;
+        }
     });
     (1..=NAMES_LIMIT).contains(&words)
 }

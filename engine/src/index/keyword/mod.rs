@@ -25,6 +25,8 @@ mod record;
 
 pub(crate) use analysis::document_terms::DocumentTerms;
 pub use analysis::document_terms::DocumentTermsBuilder;
+pub(crate) use analysis::language::Language;
+pub(crate) use analysis::script_class::is_picture;
 pub(crate) use analysis::stop_words::is_stop_word;
 pub(crate) use analysis::symbol_terms::{DefinitionSum, SymbolTerm, searched_names};
 pub(crate) use analysis::tokenizer::ANALYSER_ID;

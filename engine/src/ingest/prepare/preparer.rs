@@ -11,7 +11,7 @@ use kb_types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
 
 use crate::embed::Embedder;
 use crate::index::keyword::{
-    Analyser, DocumentTerms, DocumentTermsBuilder, PATH_WEIGHT, SymbolTerm, TITLE_WEIGHT,
+    Analyser, DocumentTerms, DocumentTermsBuilder, Language, PATH_WEIGHT, SymbolTerm, TITLE_WEIGHT,
     searched_names,
 };
 use crate::index::vector::{self, quantise};
@@ -150,6 +150,10 @@ impl<'m> Preparer<'m> {
         let mut vectors = vec![0; stride * chunks.len()];
         let mut terms = DocumentTermsBuilder::new(&mut self.analyser);
         let path = terms.field(path);
+        // Programs and data are English or nothing.
+        if document.class == Class::Doc {
+            terms.set_language(Language::of_document(&document.text));
+        }
         let document_title = terms.field(&document.title);
         let mut texts = ChunkTexts::new(&document);
         let mut symbols = SymbolsByChunk::new(&document.syntax.symbols);

@@ -1,5 +1,6 @@
 //! A parsed query: what [`super::parser`] makes, and how operators are taken out of it again.
 
+use crate::index::keyword::is_picture;
 use crate::resolve::abbreviate;
 
 /// Each of these opens or closes a phrase.
@@ -261,7 +262,7 @@ impl Operand {
     }
 }
 
-/// Whether a text has a letter or a digit.
+/// Whether a text has a letter, a digit, or a picture that is a word.
 pub(crate) fn has_words(text: &str) -> bool {
-    text.contains(char::is_alphanumeric)
+    text.contains(|c: char| c.is_alphanumeric() || is_picture(c))
 }

@@ -18,17 +18,19 @@ const PAIRS_LIMIT: usize = 64;
 // One word or a few signs may stand between: `read_the_file`, `read (file)`.
 const GAP_LIMIT_BYTES: usize = 16;
 
-/// Two neighbouring terms of a query.
+/// Two neighbouring words of a query.
 #[derive(Debug)]
 struct Pair {
-    /// Numbers of the terms in the query.
-    terms: (usize, usize),
+    /// Numbers of the terms of the words as they are written.
+    words: (usize, usize),
 }
 
 /// The pairs of neighbouring terms of a query.
 #[derive(Debug)]
 pub(super) struct Pairs {
     pairs: Vec<Pair>,
+    /// The word of each term of the query; empty where no word has other forms.
+    words: Vec<usize>,
     /// Occurrences of each pair in the text at hand, those in the order of the query counted whole.
     counts: Vec<f32>,
 }
@@ -46,7 +48,11 @@ impl Pairs {
                 content.pop();
             }
             if let Some(number) = terms.iter().position(|known| known.term == term) {
-                content.push((number, range));
+                let form_of = terms.get(number).and_then(|term| term.form_of);
+                let word = (form_of.unwrap_or(number), range);
+                if content.last() != Some(&word) {
+                    content.push(word);
+                }
             }
         });
         // What is not content is passed over, in the query and in the text: "parsing of the header" has the
@@ -60,12 +66,20 @@ impl Pairs {
                 continue;
             }
             pairs.push(Pair {
-                terms: (*first, *second),
+                words: (*first, *second),
             });
         }
         (!pairs.is_empty()).then(|| Pairs {
             counts: vec![0.0; pairs.len()],
             pairs,
+            words: if terms.iter().any(|term| term.form_of.is_some()) {
+                let numbered = terms.iter().enumerate();
+                numbered
+                    .map(|(number, term)| term.form_of.unwrap_or(number))
+                    .collect()
+            } else {
+                Vec::new()
+            },
         })
     }
 
@@ -74,7 +88,9 @@ impl Pairs {
     /// `occurrences` are those of the terms of the query, in the order of the text; `norm` is
     /// that of the chunk.
     pub(super) fn score(&mut self, text: &str, occurrences: &[Occurrence], norm: f32) -> f32 {
-        let Pairs { pairs, counts } = self;
+        let of_words = (!self.words.is_empty()).then(|| self.words_of(occurrences));
+        let occurrences = of_words.as_deref().unwrap_or(occurrences);
+        let Pairs { pairs, counts, .. } = self;
         counts.fill(0.0);
         // Where occurrences are that the next one may be beside: one, but for identifiers and their parts.
         let mut near = 0;
@@ -97,17 +113,30 @@ impl Pairs {
     }
 }
 
+impl Pairs {
+    /// The occurrences of words instead of their forms, each once.
+    fn words_of(&self, occurrences: &[Occurrence]) -> Vec<Occurrence> {
+        let words = occurrences.iter().map(|(number, range)| {
+            let word = self.words.get(*number).copied();
+            (word.unwrap_or(*number), range.clone())
+        });
+        let mut words: Vec<Occurrence> = words.collect();
+        words.dedup();
+        words
+    }
+}
+
 impl Pair {
-    /// Whether it is the pair of two terms, in either order.
+    /// Whether it is the pair of two words, in either order.
     fn is_of(&self, a: usize, b: usize) -> bool {
         self.weight_of(a, b) > 0.0
     }
 
-    /// What an occurrence of two terms, one after the other, counts.
+    /// What an occurrence of two words, one after the other, counts.
     fn weight_of(&self, a: usize, b: usize) -> f32 {
-        if self.terms == (a, b) {
+        if self.words == (a, b) {
             1.0
-        } else if self.terms == (b, a) {
+        } else if self.words == (b, a) {
             REVERSED
         } else {
             0.0
@@ -183,6 +212,17 @@ mod tests {
             "",
         ] {
             assert_eq!(score(query, apart), 0.0, "{apart:?}");
+        }
+    }
+
+    #[test]
+    fn a_pair_may_have_any_form_of_a_word() {
+        let asked = "K\u{f6}ln Rathaus";
+        assert_eq!(pairs(asked).unwrap().pairs.len(), 1);
+        let written = score(asked, "Der K\u{f6}ln Rathaus.");
+        assert!(written > 0.4, "{written}");
+        for text in ["Der Koln Rathaus.", "Der Koeln Rathaus."] {
+            assert_eq!(score(asked, text), written, "{text}");
         }
     }
 

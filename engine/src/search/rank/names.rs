@@ -14,11 +14,13 @@ const NAME_LIMIT_BYTES: usize = 200;
 /// The terms of a query, to compare names with.
 #[derive(Debug)]
 pub(super) struct QueryNames {
-    /// Terms with their weights, by the number of the term in the query.
-    terms: Vec<(String, f32)>,
-    /// Sum of the weights of all terms.
+    /// Terms by their number in the query, each with the number of the word that it is a form of.
+    terms: Vec<(String, usize)>,
+    /// Weights of the words, all their forms together, by number.
+    weights: Vec<f32>,
+    /// Sum of the weights of all words.
     total: f32,
-    /// Which terms the name at hand has.
+    /// Which words the name at hand has.
     found: Vec<bool>,
     /// Words of the name at hand: whether the query has them, and where they are.
     words: Vec<(bool, Range<usize>)>,
@@ -28,19 +30,7 @@ impl QueryNames {
     /// The terms of a query; `None` without any. A term that no chunk has is in no name: "defined" does not
     /// weaken the name beside it in a file without that word.
     pub(super) fn new(query: &Query<'_>) -> Option<QueryNames> {
-        let terms: Vec<(String, f32)> = query
-            .terms()
-            .iter()
-            .map(|term| {
-                let weight = if term.chunks > 0 {
-                    QueryTerm::weighted_idf(term)
-                } else {
-                    0.0
-                };
-                (term.term.clone(), weight)
-            })
-            .collect();
-        QueryNames::of_terms(terms)
+        QueryNames::of_words(query, |_| true)
     }
 
     /// The terms of those words of a query that are identifiers; `None` without any.
@@ -53,49 +43,83 @@ impl QueryNames {
         for identifier in identifiers {
             analyser.analyse(identifier, |term, _| wanted.push(term.to_owned()));
         }
-        let mut names = QueryNames::new(query)?;
-        for (term, weight) in &mut names.terms {
-            if !wanted.contains(term) {
+        QueryNames::of_words(query, |term| wanted.contains(&term.term))
+    }
+
+    /// The terms of those words of which a form is wanted.
+    fn of_words(query: &Query<'_>, is_wanted: impl Fn(&QueryTerm) -> bool) -> Option<QueryNames> {
+        let mut terms = Vec::with_capacity(query.terms().len());
+        let mut weights = vec![0.0; query.terms().len()];
+        let mut wanted = vec![false; query.terms().len()];
+        for (number, term) in query.terms().iter().enumerate() {
+            let word = term.form_of.unwrap_or(number);
+            terms.push((term.term.clone(), word));
+            if let (Some(weight), Some(wanted)) = (weights.get_mut(word), wanted.get_mut(word)) {
+                *wanted |= is_wanted(term);
+                // A name has a word in any of its forms, which have its weight together.
+                *weight += if term.chunks > 0 {
+                    term.weighted_idf()
+                } else {
+                    0.0
+                };
+            }
+        }
+        for (weight, wanted) in weights.iter_mut().zip(wanted) {
+            if !wanted {
                 *weight = 0.0;
             }
         }
-        QueryNames::of_terms(names.terms)
+        QueryNames::with_weights(terms, weights)
     }
 
-    pub(super) fn of_terms(terms: Vec<(String, f32)>) -> Option<QueryNames> {
-        let total: f32 = terms.iter().map(|(_, weight)| weight).sum();
+    /// Terms, each with the number of its word, and the weights of the words.
+    pub(super) fn with_weights(
+        terms: Vec<(String, usize)>,
+        weights: Vec<f32>,
+    ) -> Option<QueryNames> {
+        let total: f32 = weights.iter().sum();
         (total > 0.0).then(|| QueryNames {
-            found: vec![false; terms.len()],
+            found: vec![false; weights.len()],
             words: Vec::new(),
             terms,
+            weights,
             total,
         })
     }
 
     /// The most that a name with these terms of the query, by number and in any order, can say about it.
     pub(super) fn bound(&self, terms: impl Iterator<Item = usize> + Clone) -> f32 {
+        let words = terms.filter_map(|term| self.terms.get(term).map(|(_, word)| *word));
         let mut weight = 0.0;
-        for (at, term) in terms.clone().enumerate() {
-            if !terms.clone().take(at).any(|before| before == term) {
-                weight += self.terms.get(term).map_or(0.0, |(_, weight)| *weight);
+        for (at, word) in words.clone().enumerate() {
+            if !words.clone().take(at).any(|before| before == word) {
+                weight += self.weights.get(word).copied().unwrap_or(0.0);
             }
         }
         weight / self.total
     }
 
-    /// The share of the query's terms, by weight, that a path has, 0..1. Of a long path its end counts.
+    /// The share of the query's words, by weight, that a path has, 0..1. Of a long path its end counts.
     pub(super) fn covered(&mut self, path: &str, analyser: &mut Analyser) -> f32 {
         let start = path.ceil_char_boundary(path.len().saturating_sub(NAME_LIMIT_BYTES));
+        self.found.fill(false);
         let QueryNames { terms, found, .. } = self;
-        found.fill(false);
         analyser.analyse(path.get(start..).unwrap_or_default(), |term, _| {
-            let at = terms.iter().position(|(of_query, _)| of_query == term);
-            if let Some(found) = at.and_then(|at| found.get_mut(at)) {
+            let of_query = terms.iter().find(|(of_query, _)| of_query == term);
+            if let Some(found) = of_query.and_then(|(_, word)| found.get_mut(*word)) {
                 *found = true;
             }
         });
-        let found = terms.iter().zip(found.iter()).filter(|(_, found)| **found);
-        let weight: f32 = found.map(|((_, weight), _)| weight).sum();
+        self.found_share()
+    }
+
+    /// The share of the words that were found, by weight.
+    fn found_share(&self) -> f32 {
+        let found = self.weights.iter().zip(&self.found);
+        let weight: f32 = found
+            .filter(|(_, found)| **found)
+            .map(|(weight, _)| weight)
+            .sum();
         (weight / self.total).min(1.0)
     }
 
@@ -106,39 +130,41 @@ impl QueryNames {
         if name.len() > NAME_LIMIT_BYTES {
             return 0.0;
         }
+        self.found.fill(false);
+        self.words.clear();
         let QueryNames {
             terms,
-            total,
+            weights,
             found,
             words,
+            ..
         } = self;
-        found.fill(false);
-        words.clear();
         analyser.analyse(name, |term, range| {
-            if words
-                .last()
-                .is_some_and(|(_, before)| is_part_of(&range, before))
-            {
-                words.pop();
-            }
-            let mut of_query = terms.iter();
-            let at = of_query.position(|(of_query, weight)| *weight > 0.0 && of_query == term);
-            if let Some(found) = at.and_then(|at| found.get_mut(at)) {
+            let of_query = terms.iter().find(|(of_query, word)| {
+                of_query == term && weights.get(*word).is_some_and(|weight| *weight > 0.0)
+            });
+            if let Some(found) = of_query.and_then(|(_, word)| found.get_mut(*word)) {
                 *found = true;
             }
-            words.push((at.is_some(), range));
+            match words.last_mut() {
+                // Another form of the same word.
+                Some((is_known, before)) if *before == range => {
+                    *is_known |= of_query.is_some();
+                    return;
+                }
+                Some((_, before)) if is_part_of(&range, before) => {
+                    words.pop();
+                }
+                _ => {}
+            }
+            words.push((of_query.is_some(), range));
         });
-        let weights = terms.iter().zip(found.iter());
-        let weight: f32 = weights
-            .filter(|(_, found)| **found)
-            .map(|((_, weight), _)| weight)
-            .sum();
         let known = words.iter().filter(|(is_known, _)| *is_known).count();
         let share = known as f32 / words.len().max(1) as f32;
         if share < LEAST_SHARE {
             return 0.0;
         }
-        (weight / *total).min(1.0) * share.sqrt()
+        self.found_share() * share.sqrt()
     }
 }
 
@@ -165,15 +191,14 @@ mod tests {
     use super::*;
 
     fn query(terms: &[(&str, f32)]) -> QueryNames {
-        let terms = terms
-            .iter()
-            .map(|(term, weight)| ((*term).to_owned(), *weight));
-        QueryNames::of_terms(terms.collect()).unwrap()
+        let weights = terms.iter().map(|(_, weight)| *weight).collect();
+        let terms = terms.iter().map(|(term, _)| (*term).to_owned());
+        QueryNames::with_weights(terms.zip(0..).collect(), weights).unwrap()
     }
 
     fn share(query: &QueryNames, name: &str) -> f32 {
-        let terms = query.terms.clone();
-        let mut query = QueryNames::of_terms(terms).unwrap();
+        let (terms, weights) = (query.terms.clone(), query.weights.clone());
+        let mut query = QueryNames::with_weights(terms, weights).unwrap();
         query.share(name, &mut Analyser::new())
     }
 
@@ -226,6 +251,21 @@ mod tests {
         assert_eq!(covered("limits/of/requests.md"), 1.0);
         assert_eq!(covered("src/pool.rs"), 0.0);
         assert_eq!(covered(&format!("limit/{}", "a/".repeat(200))), 0.0);
+    }
+
+    #[test]
+    fn a_name_may_have_any_form_of_a_word() {
+        let terms = [("m\u{fc}ll", 0), ("mull", 0), ("muell", 0), ("archiv", 3)];
+        let terms = terms.map(|(term, word)| (term.to_owned(), word));
+        let weights = vec![3.0, 0.0, 0.0, 1.0];
+        let mut asked = QueryNames::with_weights(terms.to_vec(), weights).unwrap();
+        for name in ["M\u{fc}ll", "muell", "mull"] {
+            assert_eq!(share(&asked, name), 0.75, "{name}");
+            let covered = asked.covered(&format!("{name}/a.md"), &mut Analyser::new());
+            assert_eq!(covered, 0.75, "{name}");
+        }
+        assert_eq!(share(&asked, "archiv-m\u{fc}ll"), 1.0);
+        assert_eq!(asked.bound([0, 2, 1].into_iter()), 0.75);
     }
 
     #[test]

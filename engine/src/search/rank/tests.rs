@@ -117,9 +117,10 @@ fn the_best_definition_of_a_text_counts() {
         let mut analyser = Analyser::new();
         let of_file = kb.search(&Request::new("CrawlerProcess").explain(true));
         let terms = of_file.unwrap().explanation.unwrap().terms;
-        let terms: Vec<_> = terms.iter().map(|term| (term.term.clone(), 1.0)).collect();
-        let set = TermSet::new(terms.iter().map(|(term, _)| term.as_str()));
-        let mut names = QueryNames::of_terms(terms).unwrap();
+        let set = TermSet::new(terms.iter().map(|term| term.term.as_str()));
+        let weights = vec![1.0; terms.len()];
+        let terms = terms.iter().map(|term| term.term.clone());
+        let mut names = QueryNames::with_weights(terms.zip(0..).collect(), weights).unwrap();
         let mut found = Vec::new();
         analyser.highlights(text, &set, |term, range| found.push((term, range)));
         let lines = LinesOf::Code(definitions::Functions::of("python"));

@@ -300,6 +300,10 @@ fn keep_rows_with_words(
     let mut terms: BTreeSet<String> = BTreeSet::new();
     for name in names {
         let mut first = None;
+        // A single letter has no term in lower case, nor as a part of `A/B`.
+        if name.chars().nth(1).is_none() {
+            return Ok(());
+        }
         analyser.analyse(name, |term, range| {
             // The whole identifier comes before its parts.
             if first.is_none() && range.start == 0 {

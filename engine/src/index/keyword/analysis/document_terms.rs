@@ -1,6 +1,7 @@
 //! The terms of one document, counted by chunk. Workers build these; the writer takes them.
 
 use super::interner::Interner;
+use super::language::{Language, MARKER};
 use super::symbol_terms::SymbolTerm;
 use super::term_counters::{Slot, TermCounters};
 use super::tokenizer::Analyser;
@@ -41,6 +42,8 @@ struct ChunkEnd {
 pub struct Field {
     /// Counts by term number of the analyser.
     counts: Vec<TermCount>,
+    /// Its length in terms.
+    length: u32,
 }
 
 impl DocumentTerms {
@@ -85,6 +88,8 @@ pub struct DocumentTermsBuilder<'a> {
     document: DocumentTerms,
     /// Length of the open chunk so far.
     length: u32,
+    /// Whether words have stems of another language than English.
+    has_language: bool,
 }
 
 /// Adds a term to the document unless it has it already, and returns its slot.
@@ -132,12 +137,20 @@ impl<'a> DocumentTermsBuilder<'a> {
     pub fn new(analyser: &'a mut Analyser) -> DocumentTermsBuilder<'a> {
         // Only between documents: term numbers must stay valid within one.
         analyser.forget_if_full();
+        analyser.set_language(None);
         analyser.counters.begin_document();
         DocumentTermsBuilder {
             analyser,
             document: DocumentTerms::default(),
             length: 0,
+            has_language: false,
         }
+    }
+
+    /// Sets the language of the texts that follow: their words have its stems, too.
+    pub fn set_language(&mut self, language: Option<Language>) {
+        self.analyser.set_language(language);
+        self.has_language = language.is_some();
     }
 
     /// Adds text to the open chunk; each occurrence counts `weight` times.
@@ -147,12 +160,15 @@ impl<'a> DocumentTermsBuilder<'a> {
         }
         let document = &mut self.document;
         let length = &mut self.length;
-        self.analyser.numbers(text, |terms, counters, term| {
+        self.analyser.numbers(text, |terms, counters, found| {
             let chunk = counters.chunk;
-            if let Some(slot) = enter(counters, terms, document, term) {
+            if let Some(slot) = enter(counters, terms, document, found.term) {
                 let local = slot.local;
                 add_count(&mut document.counts, slot, chunk, local, weight);
-                *length = length.saturating_add(weight);
+                // Another form of a word does not make the text longer.
+                if !found.is_folded() {
+                    *length = length.saturating_add(weight);
+                }
             }
         });
     }
@@ -161,18 +177,21 @@ impl<'a> DocumentTermsBuilder<'a> {
     /// after which terms of the open chunk would get a second count.
     pub fn field(&mut self, text: &str) -> Field {
         debug_assert_eq!(self.length, 0, "a field is counted between chunks");
-        let mut counts = Vec::new();
+        let (mut counts, mut length) = (Vec::new(), 0u32);
         // A stamp of its own: counts of the field must not land in the chunk before it.
         self.analyser.counters.begin_chunk();
         let document = &mut self.document;
-        self.analyser.numbers(text, |terms, counters, term| {
+        self.analyser.numbers(text, |terms, counters, found| {
             let chunk = counters.chunk;
-            if let Some(slot) = enter(counters, terms, document, term) {
-                add_count(&mut counts, slot, chunk, term, 1);
+            if let Some(slot) = enter(counters, terms, document, found.term) {
+                add_count(&mut counts, slot, chunk, found.term, 1);
+                if !found.is_folded() {
+                    length = length.saturating_add(1);
+                }
             }
         });
         self.analyser.counters.begin_chunk();
-        Field { counts }
+        Field { counts, length }
     }
 
     /// Adds a field of this document to the open chunk, `weight` times.
@@ -180,6 +199,9 @@ impl<'a> DocumentTermsBuilder<'a> {
         if weight == 0 {
             return;
         }
+        self.length = self
+            .length
+            .saturating_add(field.length.saturating_mul(weight));
         let (terms, counters) = self.analyser.counting();
         for count in &field.counts {
             let chunk = counters.chunk;
@@ -187,15 +209,19 @@ impl<'a> DocumentTermsBuilder<'a> {
             if let Some(slot) = enter(counters, terms, &mut self.document, count.term) {
                 let local = slot.local;
                 add_count(&mut self.document.counts, slot, chunk, local, times);
-                self.length = self.length.saturating_add(times);
             }
         }
     }
 
     /// Says that the open chunk defines something of that name. Its length stays as it is.
     pub fn add_symbol(&mut self, kind: SymbolTerm, name: &str) {
+        self.add_mark(&kind.of(name));
+    }
+
+    /// Adds a term that is no word to the open chunk, once.
+    fn add_mark(&mut self, mark: &str) {
         let (terms, counters) = self.analyser.counting();
-        let (term, _) = terms.number(kind.of(name).as_bytes());
+        let (term, _) = terms.number(mark.as_bytes());
         let chunk = counters.chunk;
         if let Some(slot) = enter(counters, terms, &mut self.document, term)
             // A word of the text may have entered the same term; symbol terms differ from words by
@@ -209,6 +235,9 @@ impl<'a> DocumentTermsBuilder<'a> {
 
     /// Ends the chunk, which may be empty, and starts the next.
     pub fn end_chunk(&mut self) {
+        if self.has_language && self.length > 0 {
+            self.add_mark(MARKER);
+        }
         self.document.chunks.push(ChunkEnd {
             counts: self.document.counts.len() as u32,
             length: self.length,
@@ -284,6 +313,24 @@ mod tests {
                 ]
             );
         }
+    }
+
+    #[test]
+    fn forms_without_marks_count_and_add_no_length() {
+        let mut analyser = Analyser::new();
+        let mut builder = DocumentTermsBuilder::new(&mut analyser);
+        let title = builder.field("\u{e9}t\u{e9}");
+        builder.add_text("K\u{f6}ln", 1);
+        builder.add_field(&title, 2);
+        builder.end_chunk();
+        let forms = [
+            ("k\u{f6}ln", 1),
+            ("koln", 1),
+            ("koeln", 1),
+            ("\u{e9}t\u{e9}", 2),
+            ("ete", 2),
+        ];
+        assert_eq!(counted(&builder.finish()), [(map(&forms), 3)]);
     }
 
     #[test]

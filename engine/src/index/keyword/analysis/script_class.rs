@@ -37,6 +37,42 @@ const BIGRAM_BLOCKS: [(u32, u32); 23] = [
 /// The smallest character of [`BIGRAM_BLOCKS`].
 pub(crate) const FIRST_BIGRAM_CHARACTER: char = '\u{0e00}';
 
+/// Marks where a word may be broken at the end of a line. It is part of a word and of no term.
+pub(crate) const SOFT_HYPHEN: char = '\u{ad}';
+
+/// First and last code points of the blocks of pictures that people write as words, sorted.
+// Not all symbols: lines and boxes of drawn tables are symbols too, and they are no words.
+const SYMBOL_BLOCKS: [(u32, u32); 6] = [
+    (0x231A, 0x231B),   // watch, hourglass
+    (0x23E9, 0x23FA),   // buttons of players, clocks
+    (0x2600, 0x27BF),   // miscellaneous symbols, dingbats
+    (0x2B1B, 0x2B55),   // squares, star, circle
+    (0x1F000, 0x1F3FA), // tiles, cards, pictures
+    (0x1F400, 0x1FAFF), // pictures, without the five skin tones before them
+];
+
+/// The sign before the number of a section of a law or a standard.
+pub(crate) const SECTION_SIGN: char = '\u{a7}';
+
+/// True for the bytes of ASCII words.
+static ASCII_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        #[expect(clippy::indexing_slicing, reason = "a byte indexes a table of 256")]
+        {
+            table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        }
+        byte += 1;
+    }
+    table
+};
+
+#[inline]
+pub(crate) fn is_ascii_word(byte: u8) -> bool {
+    ASCII_WORD.get(usize::from(byte)).copied().unwrap_or(false)
+}
+
 /// How the analyser treats a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CharClass {
@@ -46,6 +82,8 @@ pub(crate) enum CharClass {
     Word,
     /// Part of a run that is cut into bigrams.
     Bigram,
+    /// A word by itself: a picture such as an emoji.
+    Symbol,
 }
 
 /// The class of a character, by its general category and script.
@@ -79,16 +117,24 @@ pub(crate) fn char_class(c: char) -> CharClass {
                 CharClass::Word
             }
         }
+        G::OtherSymbol if is_in(&SYMBOL_BLOCKS, c) => CharClass::Symbol,
         _ => CharClass::Separator,
     }
 }
 
 fn is_bigram_script(c: char) -> bool {
+    is_in(&BIGRAM_BLOCKS, c)
+}
+
+fn is_in(blocks: &[(u32, u32)], c: char) -> bool {
     let point = u32::from(c);
-    let at = BIGRAM_BLOCKS.partition_point(|(_, last)| *last < point);
-    BIGRAM_BLOCKS
-        .get(at)
-        .is_some_and(|(first, _)| *first <= point)
+    let at = blocks.partition_point(|(_, last)| *last < point);
+    blocks.get(at).is_some_and(|(first, _)| *first <= point)
+}
+
+/// Whether a character is a word by itself.
+pub(crate) fn is_picture(c: char) -> bool {
+    char_class(c) == CharClass::Symbol
 }
 
 /// The character of a term that is a single character of a script without spaces.
@@ -104,11 +150,11 @@ mod tests {
 
     #[test]
     fn the_blocks_are_sorted_for_binary_search() {
-        assert!(
-            BIGRAM_BLOCKS
-                .windows(2)
-                .all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0)
-        );
+        let sorted = |blocks: &[(u32, u32)]| {
+            let mut pairs = blocks.windows(2);
+            pairs.all(|pair| pair[0].0 <= pair[0].1 && pair[0].1 < pair[1].0)
+        };
+        assert!(sorted(&BIGRAM_BLOCKS) && sorted(&SYMBOL_BLOCKS));
     }
 
     #[test]
@@ -124,9 +170,10 @@ mod tests {
                 CharClass::Bigram,
             ),
             (
-                " -.$+'\u{203f}\u{3002}\u{ff0c}\u{1f600}\u{e3f}\u{200d}",
+                " -.$+'\u{203f}\u{3002}\u{ff0c}\u{e3f}\u{200d}\u{ad}\u{2500}\u{1f3fb}",
                 CharClass::Separator,
             ),
+            ("\u{1f600}\u{2705}\u{231a}", CharClass::Symbol),
         ] {
             for c in text.chars() {
                 assert_eq!(char_class(c), class, "{c:?}");

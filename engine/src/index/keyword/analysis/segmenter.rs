@@ -2,12 +2,19 @@
 
 use std::ops::Range;
 
-use super::script_class::{CharClass, char_class};
+use super::joined_words::joined;
+use super::script_class::{CharClass, SECTION_SIGN, SOFT_HYPHEN, char_class, is_ascii_word};
 
 /// Longer words are data (base64, hexadecimal) and give no terms.
 // Names in code are shorter; a longer limit would fill the dictionary with terms that occur once.
 // Offsets in a word are stored as u16, which this limit keeps valid.
 pub(crate) const MAX_WORD_BYTES: usize = 256;
+
+/// Most bytes of the number behind a section sign: `312a`, `17.4.2`.
+const MAX_SECTION_BYTES: usize = 10;
+
+/// Most bytes between a section sign and its number: one space of any width.
+const MAX_SECTION_GAP: usize = 3;
 
 /// A word or bigram of a text.
 pub(crate) struct Word<'t> {
@@ -15,7 +22,8 @@ pub(crate) struct Word<'t> {
     pub(crate) start: usize,
     /// Its bytes, ending on a character boundary.
     pub(crate) bytes: &'t [u8],
-    /// [`CharClass::Word`], or [`CharClass::Bigram`] for one or two characters.
+    /// [`CharClass::Word`], also with signs in it; [`CharClass::Bigram`] for one or two characters;
+    /// [`CharClass::Symbol`] for one.
     pub(crate) class: CharClass,
 }
 
@@ -27,25 +35,6 @@ pub(crate) struct Segmenter<'t> {
     at: usize,
     /// Start of the last character of a bigram run that continues at `at`.
     bigram_start: Option<usize>,
-}
-
-/// True for the bytes of ASCII words.
-static ASCII_WORD: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0u8;
-    while byte < 128 {
-        #[expect(clippy::indexing_slicing, reason = "a byte indexes a table of 256")]
-        {
-            table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
-        }
-        byte += 1;
-    }
-    table
-};
-
-#[inline]
-pub(crate) fn is_ascii_word(byte: u8) -> bool {
-    ASCII_WORD.get(usize::from(byte)).copied().unwrap_or(false)
 }
 
 impl<'t> Segmenter<'t> {
@@ -76,7 +65,8 @@ impl<'t> Segmenter<'t> {
             let skip = rest
                 .iter()
                 .position(|byte| is_ascii_word(*byte) || *byte >= 0x80)?;
-            let start = self.at + skip;
+            let from = self.at;
+            let start = from + skip;
             let run = bytes.get(start..)?;
             let len = run
                 .iter()
@@ -86,13 +76,21 @@ impl<'t> Segmenter<'t> {
             if run.get(len).is_some_and(|byte| *byte >= 0x80) {
                 self.finish_run();
             }
-            let word = bytes.get(start..self.at)?;
-            if word.is_empty() {
-                self.skip_or_start_bigrams();
-            } else if word.len() <= MAX_WORD_BYTES {
+            let mut range = start..self.at;
+            if range.is_empty() {
+                if let Some(word) = self.other_character() {
+                    return Some(word);
+                }
+                continue;
+            }
+            if let Some(longer) = joined(self.text, from, &range) {
+                self.at = longer.end;
+                range = longer;
+            }
+            if range.len() <= MAX_WORD_BYTES {
                 return Some(Word {
-                    start,
-                    bytes: word,
+                    start: range.start,
+                    bytes: bytes.get(range)?,
                     class: CharClass::Word,
                 });
             }
@@ -103,25 +101,59 @@ impl<'t> Segmenter<'t> {
     #[cold]
     fn finish_run(&mut self) {
         while let Some(c) = self.char_at(self.at) {
-            if char_class(c) != CharClass::Word {
+            // A soft hyphen is where a word may be broken, and not where it ends.
+            if char_class(c) != CharClass::Word && c != SOFT_HYPHEN {
                 break;
             }
             self.at += c.len_utf8();
         }
     }
 
-    /// Passes a character outside ASCII that is not part of a word; a bigram run may begin there.
+    /// Passes a character outside ASCII that is not part of a word. It may be a word by itself, and a
+    /// bigram run may begin there.
     #[cold]
-    fn skip_or_start_bigrams(&mut self) {
-        match self.char_at(self.at) {
-            Some(c) => {
-                if char_class(c) == CharClass::Bigram {
-                    self.bigram_start = Some(self.at);
-                }
-                self.at += c.len_utf8();
-            }
-            None => self.at = self.text.len(),
+    fn other_character(&mut self) -> Option<Word<'t>> {
+        let start = self.at;
+        let Some(c) = self.char_at(start) else {
+            self.at = self.text.len();
+            return None;
+        };
+        self.at += c.len_utf8();
+        match char_class(c) {
+            CharClass::Bigram => self.bigram_start = Some(start),
+            CharClass::Symbol => return self.word(start, CharClass::Symbol),
+            _ if c == SECTION_SIGN => return self.section(start),
+            _ => {}
         }
+        None
+    }
+
+    /// The word from `start` to `at`.
+    fn word(&self, start: usize, class: CharClass) -> Option<Word<'t>> {
+        Some(Word {
+            start,
+            bytes: self.text.as_bytes().get(start..self.at)?,
+            class,
+        })
+    }
+
+    /// A section sign and the number behind it, with or without a space between them.
+    fn section(&mut self, start: usize) -> Option<Word<'t>> {
+        let rest = self.text.get(self.at..)?;
+        let number = rest.trim_start_matches([' ', '\u{a0}', '\u{202f}']);
+        let gap = rest.len() - number.len();
+        let len = number
+            .bytes()
+            .position(|byte| !byte.is_ascii_alphanumeric() && byte != b'.')
+            .unwrap_or(number.len());
+        // `\u{a7} 4.` ends a sentence.
+        let number = number.get(..len)?.trim_end_matches('.');
+        let is_number = number.starts_with(|c: char| c.is_ascii_digit());
+        if !is_number || number.len() > MAX_SECTION_BYTES || gap > MAX_SECTION_GAP {
+            return None;
+        }
+        self.at += gap + number.len();
+        self.word(start, CharClass::Word)
     }
 
     /// The bigram of the characters at `start` and `at`, or a single character when it is alone in
@@ -154,6 +186,22 @@ impl<'t> Segmenter<'t> {
             class: CharClass::Bigram,
         })
     }
+}
+
+/// Digits in a hash at least, and letters.
+const HASH_CHARACTERS: usize = 7;
+
+/// Whether a word is a hash in hexadecimal digits, whose parts say nothing: seven or more, with letters and digits
+/// in turns.
+pub(crate) fn is_hash(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let turns = bytes
+        .iter()
+        .zip(bytes.iter().skip(1))
+        .filter(|(byte, next)| byte.is_ascii_digit() != next.is_ascii_digit())
+        .count();
+    // `face2face` has two turns, too.
+    bytes.len() >= HASH_CHARACTERS && turns >= 3 && bytes.iter().all(u8::is_ascii_hexdigit)
 }
 
 /// The class that decides where an identifier is split.
@@ -230,6 +278,7 @@ impl Iterator for IdentifierParts<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::joined_words::{is_joined, runs as joined_runs};
     use super::*;
 
     /// The runs of a text by the rules, one character at a time.
@@ -239,7 +288,12 @@ mod tests {
         for c in text.chars() {
             let class = char_class(c);
             match runs.last_mut() {
-                Some((_, run)) if class == last && class != CharClass::Separator => run.push(c),
+                Some((_, run))
+                    if class == last
+                        && !matches!(class, CharClass::Separator | CharClass::Symbol) =>
+                {
+                    run.push(c)
+                }
                 _ if class != CharClass::Separator => runs.push((class, c.to_string())),
                 _ => {}
             }
@@ -251,10 +305,10 @@ mod tests {
     proptest! {
         #[test]
         fn the_segmenter_agrees_with_the_rules_by_character(
-            text in "([a-zA-Z0-9_ .]{0,9}|[\u{e9}\u{301}\u{4e2d}\u{3042}\u{e01}\u{e48}\u{3002}\u{1f600}]{0,4}|\\PC{0,3}){0,12}"
+            text in "([a-zA-Z0-9_ .]{0,9}|[0-9aC.#+@/-]{1,9}|[\u{e9}\u{301}\u{4e2d}\u{3042}\u{e01}\u{e48}\u{3002}\u{1f600}]{0,4}|\\PC{0,3}){0,12}"
         ) {
             let mut expected = Vec::new();
-            for (class, run) in runs(&text) {
+            for (class, run) in runs(&text).into_iter().filter(|(_, run)| run != "\u{a7}") {
                 let chars: Vec<char> = run.chars().collect();
                 if class == CharClass::Bigram && chars.len() > 1 {
                     expected.extend(chars.windows(2).map(|pair| pair.iter().collect::<String>()));
@@ -267,7 +321,13 @@ mod tests {
             while let Some(word) = words.next() {
                 let end = word.start + word.bytes.len();
                 prop_assert_eq!(&text.as_bytes()[word.start..end], word.bytes);
-                found.push(String::from_utf8(word.bytes.to_vec()).unwrap());
+                let word = std::str::from_utf8(word.bytes).unwrap();
+                // A word with signs is the runs in it.
+                if is_joined(word) {
+                    found.extend(joined_runs(word).map(|run| word[run].to_owned()));
+                } else {
+                    found.push(word.to_owned());
+                }
             }
             prop_assert_eq!(found, expected);
         }

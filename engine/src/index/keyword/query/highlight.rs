@@ -5,9 +5,10 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::kernels::{PREFIX_BYTES, PrefixFilter};
+use crate::index::keyword::analysis::language::Language;
 use crate::index::keyword::analysis::script_class::CharClass;
-use crate::index::keyword::analysis::script_class::single_character;
-use crate::index::keyword::analysis::segmenter::{MAX_WORD_BYTES, Segmenter, Word, is_ascii_word};
+use crate::index::keyword::analysis::script_class::{is_ascii_word, single_character};
+use crate::index::keyword::analysis::segmenter::{MAX_WORD_BYTES, Segmenter, Word};
 use crate::index::keyword::analysis::tokenizer::Analyser;
 
 /// The terms of a query, prepared once to be found in many texts.
@@ -21,6 +22,11 @@ pub struct TermSet {
     filter: PrefixFilter,
     /// Terms that are single characters of scripts without spaces.
     characters: Vec<(char, usize)>,
+    /// Whether a term has signs, or is one character, which may be part of a word with signs. Such
+    /// words are not found by their first bytes.
+    has_signs: bool,
+    /// The language of the first term that is a stem of one.
+    language: Option<Language>,
 }
 
 /// Up to four bytes in lower case; the first is the lowest byte.
@@ -39,13 +45,22 @@ impl TermSet {
             prefixes: Vec::new(),
             filter: PrefixFilter::default(),
             characters: Vec::new(),
+            has_signs: false,
+            language: None,
         };
         for (number, term) in terms.into_iter().enumerate() {
             set.numbers.entry(term.into()).or_insert(number);
             if let Some(character) = single_character(term) {
                 set.characters.push((character, number));
             }
+            if set.language.is_none() {
+                set.language = Language::of_term(term);
+            }
             let bytes = term.as_bytes();
+            set.has_signs |= bytes.len() == 1
+                || bytes
+                    .iter()
+                    .any(|byte| *byte < 0x80 && !is_ascii_word(*byte));
             // Snowball changes nothing before the last letter of the stem, which may be an `i` that
             // was `y`, or an added `e`. It does not change words of two letters.
             let kept = match bytes.len() {
@@ -160,6 +175,11 @@ impl Analyser {
             return;
         }
         self.forget_if_full();
+        if terms.has_signs {
+            self.set_language(terms.language);
+            self.highlights_in_any(text, 0, terms, &mut each);
+            return self.set_language(None);
+        }
         if text.is_ascii() {
             return self.highlights_in_ascii(text, 0, terms, &mut each);
         }
@@ -284,10 +304,12 @@ mod tests {
                     1 => "[aeiouyY]{1,4}[a-z]{0,3}",
                     1 => "\\PC{1,4}",
                     1 => "[a-z]{250,260}",
+                    2 => "(v|x|C|#|@|--|\u{a7})?[0-9]{1,3}([.+-][0-9a-z]{1,3}){0,3}",
+                    1 => "(C[#+]{1,2}|\\.NET|I/O|a->b|--[a-z]{1,4}|2020-02-0[1-3](T1)?)",
                 ],
                 1..60,
             ),
-            between in prop::sample::select(vec![" ", "\n", "_", "\r\n-"]),
+            between in prop::sample::select(vec![" ", "\n", "_", "\r\n-", "-", ".", "\u{201d} "]),
             chosen in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
         ) {
             let text = words.join(between);

@@ -129,7 +129,9 @@ fn a_missing_term_is_named() {
     check(&by_hand(&[1, 5], &good).reader(), None).unwrap();
     let message = refusal(&by_hand(&[1, 5], &good[..1]));
     assert!(message.contains("frequencies of row 1"), "{message}");
-    let message = refusal(&by_hand(&[1, 4], &good));
+    // Other forms of a word count in no length, and a word has few forms.
+    check(&by_hand(&[1, 4], &good).reader(), None).unwrap();
+    let message = refusal(&by_hand(&[1, 0], &good));
     assert!(message.contains("frequencies of row 1"), "{message}");
 }
 

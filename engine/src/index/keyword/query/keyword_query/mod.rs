@@ -14,43 +14,12 @@ use crate::index::keyword::bm25::{Bm25Weight, Statistics, Units};
 use crate::index::keyword::postings::list::Postings;
 use crate::index::keyword::postings::reader::Reader;
 
-/// A term of a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QueryTerm {
-    /// The term, as the analyser returns it.
-    pub term: String,
-    /// Occurrences in the query.
-    pub times: u32,
-    /// Mean weight of the words that the occurrences are of, above 0 and at most 1.
-    pub weight: f32,
-    /// Rows that have it, over all segments, without deleted ones.
-    pub chunks: u64,
-    /// Its inverse document frequency; above 0, also for a term that no row has.
-    pub idf: f32,
-}
+mod forms;
+mod query_term;
 
-/// Words of at most this weight are not content: `how`, `which`, `the class`.
-// Weights are at most 1 and come from the lengths of the rows of the embedding model
-// (docs/decisions/10-static-model.md). With a larger bound more words of a question count as
-// filler, with a smaller one `which` and `class` count as content.
-const CONTENT_WEIGHT: f32 = 0.5;
-
-impl QueryTerm {
-    /// Whether it says what is sought, and not only that something is.
-    pub fn is_content(&self) -> bool {
-        self.weight > CONTENT_WEIGHT
-    }
-
-    /// Weight times inverse document frequency: what one occurrence adds at most to a score.
-    pub fn weighted_idf(&self) -> f32 {
-        self.weight * self.idf
-    }
-
-    /// The most that the term adds to a score.
-    fn bound(&self) -> f32 {
-        self.weighted_idf() * self.times as f32
-    }
-}
+use forms::{QueryWords, share_among_forms};
+pub use query_term::QuerySegment;
+pub(crate) use query_term::QueryTerm;
 
 /// A row with its keyword score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,15 +28,6 @@ pub struct ScoredRow {
     pub row: u32,
     /// Its score, above 0 and, but for rounding, at most [`Query::idf_sum`].
     pub score: f32,
-}
-
-/// A segment to search.
-#[derive(Debug, Clone, Copy)]
-pub struct QuerySegment<'a> {
-    /// Its keyword index.
-    pub reader: Reader<'a>,
-    /// Rows that are no results and do not count in statistics. `None`: no rows.
-    pub deleted: Option<&'a RoaringBitmap>,
 }
 
 /// A keyword query over all segments of one or more files.
@@ -127,35 +87,10 @@ impl<'a> Query<'a> {
         text: &str,
         segments: &[QuerySegment<'a>],
         statistics: Statistics,
-        mut word_weight: impl FnMut(&str) -> f32,
+        word_weight: impl FnMut(&str) -> f32,
     ) -> Result<Query<'a>> {
-        let mut terms: Vec<QueryTerm> = Vec::new();
-        let mut seen = rustc_hash::FxHashMap::default();
-        analyser.analyse_words(text, |word, term| {
-            let next = terms.len();
-            let at = match seen.get(term) {
-                Some(at) => *at,
-                None => {
-                    seen.insert(term.to_owned(), next);
-                    terms.push(QueryTerm {
-                        term: term.to_owned(),
-                        times: 0,
-                        weight: 0.0,
-                        chunks: 0,
-                        idf: 0.0,
-                    });
-                    next
-                }
-            };
-            if let Some(term) = terms.get_mut(at) {
-                term.times += 1;
-                // The sum for now.
-                term.weight += word_weight(word);
-            }
-        });
-        for term in &mut terms {
-            term.weight /= term.times as f32;
-        }
+        let QueryWords { mut terms, forms } =
+            QueryWords::new(analyser, text, segments, word_weight)?;
         let characters: Vec<(usize, char)> = terms
             .iter()
             .enumerate()
@@ -197,9 +132,20 @@ impl<'a> Query<'a> {
                 characters,
             });
         }
+        share_among_forms(&mut terms, &forms);
+        // Rows that are deleted may have it, and they must change no score.
+        let is_unused = |term: &QueryTerm| term.form_of.is_some() && term.chunks == 0;
+        for segment in &mut found {
+            let is_used = |at: usize| !terms.get(at).is_some_and(is_unused);
+            segment.postings.retain(|(at, _)| is_used(*at));
+        }
         let mut idf_sum = 0.0;
         for term in &mut terms {
-            term.idf = statistics.idf(term.chunks);
+            term.idf = if is_unused(term) {
+                0.0
+            } else {
+                statistics.idf(term.chunks)
+            };
             idf_sum += f64::from(term.bound());
         }
         Ok(Query {

@@ -5,8 +5,9 @@ use rustc_hash::FxHashMap;
 
 use super::phrase::{Element, Form, Phrase, new_characters};
 use crate::index::keyword::analysis::interner::Interner;
-use crate::index::keyword::analysis::script_class::CharClass;
-use crate::index::keyword::analysis::segmenter::{IdentifierParts, Segmenter};
+use crate::index::keyword::analysis::joined_words::{is_joined, runs};
+use crate::index::keyword::analysis::script_class::{CharClass, is_ascii_word};
+use crate::index::keyword::analysis::segmenter::{IdentifierParts, Segmenter, is_hash};
 use crate::index::keyword::analysis::stemming::{WordKey, WordNormalizer};
 
 /// Memory limit of the cache of a [`PhraseMatcher`], in bytes. It is cleared above it.
@@ -22,6 +23,8 @@ enum WordMatch {
     Whole(u64),
     /// An identifier, and the range of its parts in [`PhraseMatcher::part_matches`].
     Parts { whole: u64, first: u32, end: u32 },
+    /// A word with signs, and the range of its runs in [`PhraseMatcher::run_matches`].
+    Joined { whole: u64, first: u32, end: u32 },
 }
 
 /// Finds one phrase in many texts. It caches the words it has met.
@@ -46,6 +49,8 @@ pub(crate) struct PhraseMatcher {
     word_matches: Vec<WordMatch>,
     /// The elements that each part of a cached identifier equals.
     part_matches: Vec<u64>,
+    /// The elements that each run of a cached word with signs equals.
+    run_matches: Vec<WordMatch>,
     /// Computes the keys of words.
     normalizer: WordNormalizer,
 }
@@ -92,6 +97,7 @@ impl PhraseMatcher {
             word_interner: Interner::new(),
             word_matches: Vec::new(),
             part_matches: Vec::new(),
+            run_matches: Vec::new(),
             normalizer: WordNormalizer::new(),
         };
         let elements = phrase.elements.iter().zip(&phrase.written);
@@ -192,24 +198,9 @@ impl PhraseMatcher {
                     state.ends = 0;
                     continue;
                 }
-                let before = state.ends;
-                let word_end = word.start + word.bytes.len();
-                match self.word_match(word.bytes) {
-                    WordMatch::Skipped => {}
-                    WordMatch::Whole(equal) => state.ends = ((before << 1) | begin) & equal,
-                    WordMatch::Parts { whole, first, end } => {
-                        let parts = self.part_matches.get(first as usize..end as usize);
-                        for equal in parts.unwrap_or_default() {
-                            state.ends = ((state.ends << 1) | begin) & equal;
-                            if state.ends & self.last != 0 {
-                                phrase_end = Some(word_end);
-                            }
-                        }
-                        state.ends |= ((before << 1) | begin) & whole;
-                    }
-                }
-                if state.ends & self.last != 0 {
-                    phrase_end = Some(word_end);
+                let word_match = self.word_match(word.bytes);
+                if self.step(word_match, &mut state.ends, begin) {
+                    phrase_end = Some(word.start + word.bytes.len());
                 }
             }
             if let Some(end) = phrase_end {
@@ -221,6 +212,34 @@ impl PhraseMatcher {
             }
         }
         found
+    }
+
+    /// Reads one word; true when the phrase ended at or in it.
+    #[inline]
+    fn step(&self, word_match: WordMatch, ends: &mut u64, begin: u64) -> bool {
+        let before = *ends;
+        let mut has_ended = false;
+        match word_match {
+            WordMatch::Skipped => {}
+            WordMatch::Whole(equal) => *ends = ((before << 1) | begin) & equal,
+            WordMatch::Parts { whole, first, end } => {
+                let parts = self.part_matches.get(first as usize..end as usize);
+                for equal in parts.unwrap_or_default() {
+                    *ends = ((*ends << 1) | begin) & equal;
+                    has_ended |= *ends & self.last != 0;
+                }
+                *ends |= ((before << 1) | begin) & whole;
+            }
+            WordMatch::Joined { whole, first, end } => {
+                let runs = self.run_matches.get(first as usize..end as usize);
+                for run in runs.unwrap_or_default() {
+                    // A run has no runs, so this goes one level deep.
+                    has_ended |= self.step(*run, ends, begin);
+                }
+                *ends |= ((before << 1) | begin) & whole;
+            }
+        }
+        has_ended || *ends & self.last != 0
     }
 
     /// False when neither the word nor a part of it begins like an element. A quick check before
@@ -237,7 +256,7 @@ impl PhraseMatcher {
             if (border || digit || byte.is_ascii_uppercase()) && begins.copied().unwrap_or(false) {
                 return true;
             }
-            border = digit;
+            border = digit || !is_ascii_word(*byte);
         }
         false
     }
@@ -260,6 +279,19 @@ impl PhraseMatcher {
         let Some(whole) = self.equal(word) else {
             return WordMatch::Skipped;
         };
+        if is_joined(word) {
+            let matches: Vec<WordMatch> = runs(word)
+                .filter_map(|run| word.get(run))
+                .map(|run| self.learn(run))
+                .collect();
+            let first = self.run_matches.len() as u32;
+            self.run_matches.extend(matches);
+            let end = self.run_matches.len() as u32;
+            return WordMatch::Joined { whole, first, end };
+        }
+        if is_hash(word) {
+            return WordMatch::Whole(whole);
+        }
         if self.form == Form::Written {
             let mut parts = IdentifierParts::new(word);
             let only = parts.next().filter(|_| parts.next().is_none());
@@ -294,11 +326,13 @@ impl PhraseMatcher {
     fn forget_if_full(&mut self) {
         let held = self.word_interner.memory_bytes()
             + self.word_matches.capacity() * size_of::<WordMatch>()
-            + self.part_matches.capacity() * size_of::<u64>();
+            + self.part_matches.capacity() * size_of::<u64>()
+            + self.run_matches.capacity() * size_of::<WordMatch>();
         if held > MEMORY_LIMIT_BYTES {
             self.word_interner.clear(MEMORY_LIMIT_BYTES / 8);
             self.word_matches = Vec::new();
             self.part_matches = Vec::new();
+            self.run_matches = Vec::new();
         }
     }
 }

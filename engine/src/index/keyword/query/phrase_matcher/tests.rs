@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::index::keyword::Analyser;
+use crate::index::keyword::analysis::joined_words::{is_joined, runs};
 use crate::index::keyword::query::phrase::MAX_PHRASE_ELEMENTS;
 
 fn stands(phrase: &str, text: &str) -> bool {
@@ -41,8 +42,19 @@ fn identifiers_match_as_a_whole_or_as_parts_in_a_row() {
     assert!(stands("file now", "readFile now"));
     assert!(stands("try readFile now", "try readFile(now)"));
     assert!(!stands("try file now", "try readFile(now)"));
-    assert!(stands("utf-8", "utf8") && !stands("utf8", "utf-8"));
+    assert!(stands("utf 8", "utf8") && stands("utf 8", "utf-8") && !stands("utf8", "utf-8"));
     assert!(stands("to string", "to_string") && stands("std::vec", "use std::vec::Vec;"));
+}
+
+#[test]
+fn words_with_signs_match_as_a_whole_or_as_their_runs_in_a_row() {
+    assert!(stands("C# library", "the C# library") && !stands("C# library", "the C library"));
+    assert!(stands("2.10.3", "[v2.10.3]") && !stands("2.10.3", "2.10.4, 3"));
+    assert!(stands("x86 64 build", "an x86-64 build") && stands("x86-64", "X86-64"));
+    assert!(stands("\u{a7} 4", "see \u{a7}4.") && !stands("\u{a7} 4", "see 4"));
+    assert!(stands("\u{1f680} done", "\u{1f680} done") && !stands("\u{1f680}", "\u{2705}"));
+    assert!(written("C++ list", "a c++ list") && !written("C++ list", "a C list"));
+    assert!(written("dry run", "with --dry-run") && written("--dry-run", "with --dry-run"));
 }
 
 #[test]
@@ -159,7 +171,10 @@ fn slowly(phrase: &Phrase, form: Form, text: &str) -> bool {
             }
         } else if let Some(whole) = element(bytes) {
             let mut parts: Vec<_> = IdentifierParts::new(bytes).collect();
-            if form == Form::Written && parts.len() > 1 {
+            // None of these texts has an identifier with signs.
+            if is_joined(bytes) {
+                parts = runs(bytes).collect();
+            } else if form == Form::Written && parts.len() > 1 {
                 parts.clear();
             }
             let parts = parts.into_iter().filter_map(|part| element(&bytes[part]));
@@ -184,8 +199,7 @@ fn forms() -> impl Strategy<Value = Form> {
     prop::sample::select(vec![Form::Written, Form::Stemmed])
 }
 
-const TEXTS: &str =
-    "(the |a|The|read|reads|File|_|__|x|8| |, |\u{4e2d}|\u{6587}|\u{3002}|\u{e9}){0,14}";
+const TEXTS: &str = "(the |a|The|read|reads|File|_|__|x|8| |, | 10-8 | C#| --read |\u{4e2d}|\u{6587}|\u{3002}|\u{e9}){0,14}";
 
 proptest! {
     #[test]
