@@ -34,7 +34,7 @@ pub(crate) const TAGS_LIMIT: usize = 1000;
 /// Characters of the name of a file type, which is a short word.
 pub(crate) const FILE_TYPE_LIMIT: usize = 64;
 
-/// Characters of a section: its number and the titles above it, of which an extracted one has at most 300.
+/// Characters of a section: its number and the titles above it. An extracted title has at most 300.
 /// A section with a longer path has a number.
 pub(crate) const SECTION_LIMIT: usize = 2048;
 

@@ -103,7 +103,7 @@ pub enum StartError {
         /// What to do about it.
         hint: Option<String>,
     },
-    /// The server to connect to cannot be reached, or is none.
+    /// The server to connect to cannot be reached, or is not an MCP server.
     NotConnected {
         /// What happened.
         message: String,

@@ -157,7 +157,7 @@ impl Jobs {
     }
 }
 
-/// A running job, owned by whoever does its work. Dropping it makes it a failed job, so that no job runs
+/// A running job, owned by the thread that does its work. Dropping it makes it a failed job, so that no job runs
 /// for ever.
 #[derive(Debug)]
 pub(crate) struct RunningJob {

@@ -103,7 +103,7 @@ fn word(number: usize) -> String {
     word
 }
 
-/// The tree of so many documents of 20 to 60 words; made once.
+/// The tree of this many documents of 20 to 60 words; made once.
 fn tree(documents: usize) -> Result<PathBuf> {
     let tree = corpus::bench_folder().join(format!("growth-{documents}"));
     let done = tree.with_extension("done");

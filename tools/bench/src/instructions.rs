@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use xtask::repository;
 
-/// A count may grow by one part in so many.
+/// A count may grow by one part in this number.
 const TOLERANCE: u64 = 20;
 
 /// Counts by bench.

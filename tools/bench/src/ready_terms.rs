@@ -1,4 +1,4 @@
-//! Terms as the engine's analyser makes them, for baselines that shall see the same token stream.
+//! Terms as the engine's analyser makes them, so that baselines get the same token stream.
 
 use kb_engine::testing::index::keyword::Analyser;
 

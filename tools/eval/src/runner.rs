@@ -84,7 +84,7 @@ pub(crate) fn build_rows(set: &JudgedSet, cut: Cut) -> Result<TemporaryKb> {
 /// The rows of a collection as documents, the first with the number `first`.
 pub(crate) fn documents(set: &JudgedSet, first: usize) -> Vec<Document> {
     let rows = set.rows.iter().enumerate();
-    // A row without a word can be no answer, and a chunk without a byte is none.
+    // A row without a word cannot be an answer, nor can an empty chunk.
     let worded = rows.filter(|(_, row)| !(row.title.trim().is_empty() && row.text.is_empty()));
     let documents = worded.map(|(number, row)| {
         let kind = sets::kind_of_row(&set.name, &row.title, &row.text);

@@ -12,7 +12,7 @@ use crate::sets::{JudgedSet, Question};
 /// Questions of one collection that are put to each collection of another field.
 pub(crate) const WRONG_PER_FILE: usize = 60;
 
-/// A right question is well answered when a right row is among so many hits.
+/// A right question is well answered if a right row is among this many hits.
 const TOP: usize = 10;
 
 /// A collection with a file of it.

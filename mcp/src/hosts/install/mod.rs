@@ -25,7 +25,7 @@ pub struct Change {
     pub file: PathBuf,
     /// What is in it; `None`: it is not there.
     pub before: Option<String>,
-    /// What it shall have.
+    /// What it will have.
     pub after: String,
 }
 

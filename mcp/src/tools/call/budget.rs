@@ -12,7 +12,7 @@ use crate::response::{ToolError, ToolResponse};
 /// Bytes of each form for each token of the budget: 4, and a quarter more for the frame.
 const BYTES_PER_TOKEN: usize = 5;
 
-/// Below so many tokens the frame alone (status, continuation) and the names of one item are larger than
+/// Below this many tokens the frame alone (status, continuation) and the names of one item are larger than
 /// the budget; they are not counted there.
 const FRAME_TOKENS: u32 = 100;
 
@@ -78,7 +78,7 @@ fn fit_from(
     Ok(made.response)
 }
 
-/// How many items fit, of so many tokens each: at least one, of all.
+/// How many items of this many tokens fit: at least one.
 pub(in crate::tools) fn count_that_fits(
     tokens: impl IntoIterator<Item = u64>,
     budget: u32,

@@ -56,7 +56,7 @@ impl<'c> Context<'c> {
         }
     }
 
-    /// The same call with further warnings, which its result shall have.
+    /// The same call with further warnings for its result.
     pub(in crate::tools) fn with_warnings(
         &self,
         further: impl IntoIterator<Item = String>,

@@ -92,7 +92,7 @@ impl PassageTokens {
     /// Its best lines.
     const A_RESULT: u32 = 240;
 
-    /// The budget of a call for so many results, which may leave it out.
+    /// The budget of a call for this many results; the default if the call has none.
     pub(in crate::tools) fn of(given: Option<PassageTokens>, full: Full, results: usize) -> u32 {
         if full.get() {
             return SymbolTokens::of(given.map(|given| SymbolTokens(given.0)), results);
@@ -111,7 +111,7 @@ pub(in crate::tools) struct SymbolTokens(#[schemars(range(min = 1, max = TOKENS_
 impl SymbolTokens {
     const DEFAULT: u32 = 8000;
 
-    /// The budget of a call for so many results, which may leave it out.
+    /// The budget of a call for this many results; the default if the call has none.
     pub(in crate::tools) fn of(given: Option<SymbolTokens>, results: usize) -> u32 {
         let results = u32::try_from(results).unwrap_or(u32::MAX);
         let default = (SymbolTokens::DEFAULT / 10).saturating_mul(results);

@@ -69,7 +69,7 @@ pub(in crate::tools) fn may_write(indexes: &Indexes, client_may: bool) -> Result
     }
 }
 
-/// The error for a caller who said project.
+/// The error for a call that names a project.
 fn with_alias(cx: &Context<'_>, name: Option<&str>, error: ToolError) -> ToolError {
     if error.code != "INDEX_NOT_FOUND" || !cx.is_spelled(PROJECT) {
         return error;

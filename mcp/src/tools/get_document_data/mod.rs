@@ -164,7 +164,7 @@ struct Part<'p> {
 }
 
 impl Part<'_> {
-    /// Whether it is the whole document, the length of which is known.
+    /// Whether it is the whole document, whose length is known.
     fn is_whole(&self) -> bool {
         self.section.is_none() && self.lines.is_none()
     }

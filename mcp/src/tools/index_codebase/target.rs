@@ -70,7 +70,7 @@ pub(super) fn check_takes(index: &Index, folder: &Path) -> Result<(), ToolError>
     }
 }
 
-/// Whether a file that nobody serves is one that an earlier server left of this folder: it holds this
+/// Whether a file that no server serves was made of this folder by an earlier server: it holds this
 /// folder and nothing else. Whoever started the server did not name it, so what clients may read and
 /// clear of it is only what they could have indexed themselves.
 fn is_left_of(index: &Index, folder: &Path) -> bool {

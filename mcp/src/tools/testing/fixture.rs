@@ -67,7 +67,7 @@ impl Fixture {
         Ok(Fixture { folder, indexes })
     }
 
-    /// The files of another server over this file, whose searches use so many threads.
+    /// The files of another server over this file, whose searches use this many threads.
     pub(in crate::tools) fn with_threads(&self, threads: usize) -> Arc<Indexes> {
         let index = self.index();
         let file = (index.name().to_owned(), index.path().to_path_buf());

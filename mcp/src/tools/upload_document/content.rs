@@ -208,7 +208,7 @@ fn of_data_uri(content: &str) -> Option<&str> {
 }
 
 /// Whether a content begins as base64 of a format that is no text, with either alphabet. What is wrong may stand
-/// behind that: a letter that is none, or an end that was cut.
+/// behind that: an invalid letter, or an end that was cut.
 fn begins_as_file(content: &str) -> bool {
     /// Of base64: 48 bytes, with the signature of every format that people send.
     const HEAD_CHARS: usize = 64;

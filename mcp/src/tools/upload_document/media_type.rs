@@ -1,4 +1,4 @@
-//! What a media type claims about the bytes: that they are text, or of which format they are.
+//! What a media type claims about the bytes: that they are text, or their format.
 
 use kb_engine::file_types;
 
@@ -53,7 +53,7 @@ const FORMATS: &[(&str, &[&str])] = &[
     ("application/x-zip-compressed", &[]),
 ];
 
-/// The format that is no text which a media type declares; `None` for types of texts, and for those that
+/// The binary format that a media type declares; `None` for types of texts, and for types that
 /// say nothing, as `application/octet-stream`.
 pub(super) fn binary_format(mime: &str) -> Option<BinaryFormat> {
     let mime = essence(mime);

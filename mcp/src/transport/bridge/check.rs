@@ -24,7 +24,7 @@ const LOOKED_AT_BYTES: usize = 64 << 10;
 /// Where `kb mcp --http` answers.
 const PATH_HINT: &str = "give the URL of an MCP server; the path of `kb mcp --http` is /mcp";
 
-/// Asks the server who it is. A server of an older revision refuses the question, in words of its own; then it
+/// Asks the server for its name. A server of an older revision refuses the question in its own words; then it
 /// is asked for a session, as it expects.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ pub(super) async fn check(client: &Arc<Client>, has_token: bool) -> Result<(), S
     ))
 }
 
-/// An answer of which enough was read.
+/// The part of an answer that was read.
 struct Answer {
     status: StatusCode,
     headers: HeaderMap,

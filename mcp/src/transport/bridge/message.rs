@@ -76,7 +76,7 @@ impl<'de> Deserialize<'de> for Present {
 }
 
 impl Message {
-    /// Reads a message; `None` for text that is none and looks like none, which nobody waits for.
+    /// Reads a message; `None` for text that is not JSON and not like it: no client waits for an answer.
     pub(super) fn read(text: &[u8]) -> Option<Message> {
         let text = text.trim_ascii();
         let Ok(envelope) = serde_json::from_slice::<Envelope>(text) else {

@@ -27,7 +27,7 @@ impl ServerUrl {
     /// Parses a URL as a user gives it.
     ///
     /// # Errors
-    /// [`StartError::Usage`] for https, which would need TLS, for a port that is none, and for what is no URL of
+    /// [`StartError::Usage`] for https, which would need TLS, for an invalid port, and for text that is no URL of
     /// a server.
     pub(super) fn parse(text: &str) -> Result<ServerUrl, StartError> {
         let refused = |message: String, hint: &str| StartError::Usage {
@@ -60,7 +60,7 @@ impl ServerUrl {
         if host.is_empty() {
             return Err(no_url());
         }
-        // A port that is written but is none must not become another: the token would go there.
+        // An invalid port must not become the default port: the token would go there.
         let written = authority.as_str().strip_prefix(authority.host());
         let port = match (written, authority.port_u16()) {
             (Some(""), _) => DEFAULT_PORT,

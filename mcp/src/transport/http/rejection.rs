@@ -22,7 +22,7 @@ pub(super) struct Rejection {
 }
 
 impl Rejection {
-    /// With a text for whoever has to change something.
+    /// With a text for the person who has to change something.
     pub(super) fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Rejection {
         Rejection {
             status,
@@ -111,7 +111,7 @@ impl From<JoinError> for Rejection {
     }
 }
 
-/// Says which flag allows it: whoever runs the server sees this text in a client.
+/// Says which flag allows it: the person who runs the server sees this text in a client.
 impl From<Forbidden> for Rejection {
     fn from(forbidden: Forbidden) -> Rejection {
         let message = match forbidden {

@@ -8,7 +8,7 @@ use kb_engine::escape::escape_json;
 use rmcp::model::{ErrorData, ServerJsonRpcMessage};
 use tokio::sync::Notify;
 
-/// Messages in the outbox above which no more requests are received. A client may send so many before
+/// Messages in the outbox above which no more requests are received. A client may send this many before
 /// it reads a response.
 const MESSAGES_LIMIT: usize = 1024;
 

@@ -46,7 +46,7 @@ pub(crate) fn answer_of(command: &mut Command, files: &Path, limit: Duration) ->
     Started::new(command, files)?.answer(limit)
 }
 
-/// A process that is not waited for yet; ended when nobody does.
+/// A process that is not waited for yet. Dropping it ends the process.
 pub(crate) struct Started {
     child: Child,
     said: PathBuf,

@@ -14,7 +14,7 @@ use xtask::repository;
 
 use crate::peers::{process, python};
 
-/// A process that takes longer is ended, and its system named as missing: so long for every
+/// A process that takes longer is ended, and its system named as missing: this long for every
 /// [`LIMIT_CHUNKS`] chunks or part of them.
 const LIMIT: Duration = Duration::from_secs(300);
 const LIMIT_CHUNKS: usize = 200_000;

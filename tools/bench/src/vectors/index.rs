@@ -63,7 +63,7 @@ pub(crate) trait VectorIndex: Sized {
     /// Opens what was built.
     fn open(path: &Path) -> Result<Self>;
 
-    /// The settings for so many rows, from fast to thorough.
+    /// The settings for this many rows, from fast to thorough.
     fn settings(rows: usize) -> Vec<Self::Setting>;
 
     /// The numbers of the nearest rows, best first.
@@ -388,7 +388,7 @@ impl VectorIndex for ListedIndex {
     }
 }
 
-/// A segment of which every row may answer.
+/// A segment in which every row may be a result.
 fn whole<'r>(reader: &'r Reader<'r>) -> KnnSegment<'r> {
     KnnSegment {
         reader,

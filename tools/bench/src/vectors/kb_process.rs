@@ -164,7 +164,7 @@ fn load<I: VectorIndex>(
 /// Queries that are asked at once.
 const BATCHES: [usize; 5] = [1, 16, 64, 256, 1000];
 
-/// Queries a second where so many are asked at once.
+/// Queries per second if this many are asked at once.
 fn batch<I: VectorIndex>(
     index: &I,
     queries: &[Vec<f32>],

@@ -95,7 +95,7 @@ mod tests {
         let mut queries = npy::Writer::create(&folder.path().join("queries.npy"), 2).unwrap();
         queries.push(&[1.0, 0.0]).unwrap();
         queries.finish().unwrap();
-        // Integers, of which the header says so.
+        // The header says that they are integers.
         let nearest = folder.path().join("nearest.npy");
         let mut table = npy::Writer::create(&nearest, 10).unwrap();
         let numbers: Vec<f32> = (0..10).map(f32::from_bits).collect();

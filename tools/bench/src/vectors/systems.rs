@@ -13,7 +13,7 @@ use super::scripts;
 use super::sets::Data;
 use crate::peers::process::{self, Started};
 
-/// A process that takes longer is ended, and its system named as missing: so long, and so long for each
+/// A process that takes longer is ended, and its system named as missing: this long, and this long for each
 /// number of the rows.
 const LIMIT: Duration = Duration::from_secs(900);
 const LIMIT_PER_NUMBER: Duration = Duration::from_micros(8);
@@ -306,7 +306,7 @@ impl Runner {
         process::answer_of(&mut command, &self.files(system, "cold"), limit(data)).context("cold")
     }
 
-    /// Queries a second of so many processes together, each on a core of its own.
+    /// Queries per second of this many processes together, each on its own core.
     pub(crate) fn load(
         &self,
         system: &System,
@@ -360,7 +360,7 @@ fn forget(place: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The systems of that size of a set, or those that were named.
+/// The systems for sets of that size, or the named ones.
 pub(crate) fn chosen(only: &[String], quick: bool) -> Result<Vec<System>> {
     for id in only {
         let known = || SYSTEMS.map(|system| system.id).join(", ");

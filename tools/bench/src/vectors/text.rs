@@ -16,7 +16,7 @@ const MOST_WORDS: usize = 32;
 /// Sentences that are tried for each that is wanted: some chunks have none, some have no known word.
 const TRIED: usize = 3;
 
-/// Writes `rows.npy` of at most so many chunks, spread evenly over the file in its order, and
+/// Writes `rows.npy` of at most this many chunks, spread evenly over the file in its order, and
 /// `queries.npy`: half what the file offers as queries, half sentences of chunks. Texts of which the model
 /// knows nothing have no direction and are left out.
 pub(crate) fn write(file: &Path, most: usize, queries: usize, folder: &Path) -> Result<()> {

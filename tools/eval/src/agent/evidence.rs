@@ -1,4 +1,4 @@
-//! How much a text says about a question, as a reader sees it who knows no more than its words.
+//! How much a text says about a question, to a reader who knows only its words.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -175,7 +175,7 @@ const KEYWORDS: [&str; 10] = [
     "function",
 ];
 
-/// The names that a line defines: those that follow a keyword of definitions.
+/// The names that a line defines: the names after a keyword of definitions.
 fn defined(line: &str) -> impl Iterator<Item = &str> {
     words(line)
         .zip(words(line).skip(1))

@@ -19,7 +19,7 @@ use crate::thresholds::Threshold;
 use observe::{Observation, Size};
 use shares::{Scores, Shares};
 
-/// Where a right answer and the best hit of a foreign question shall be equally likely.
+/// The score at which a right answer and the best hit of an off-topic question are equally likely.
 const EVEN: f32 = 0.5;
 
 /// Share of the right answers that hybrid scores of .5 and more must keep on collections left out.

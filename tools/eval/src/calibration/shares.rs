@@ -94,7 +94,7 @@ pub(crate) struct Shares {
     pub(crate) best_gone: f64,
     /// Of all first ten hits of foreign questions, those gone.
     pub(crate) gone: f64,
-    /// Of the questions with a right answer among the first five hits, those that keep one.
+    /// Share of the questions with a right answer among the first five hits that keep one.
     pub(crate) answered: f64,
     /// Of the questions put to their own file, those with no hit left.
     pub(crate) lost: f64,

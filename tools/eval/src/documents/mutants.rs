@@ -1,4 +1,4 @@
-//! Reads thousands of broken files, none of which may cause a crash, a hang or unbounded memory.
+//! Reads thousands of broken files. No file may cause a crash, a hang or unbounded memory.
 
 use std::fs;
 use std::path::PathBuf;

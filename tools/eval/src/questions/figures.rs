@@ -25,7 +25,7 @@ pub(super) struct Ranks {
 pub(super) struct Figures {
     pub(super) name: String,
     pub(super) questions: usize,
-    /// Share of questions whose right place is among so many first hits, in the order of [`CUTS`].
+    /// Share of questions whose right place is among this many first hits, in the order of [`CUTS`].
     pub(super) span: [Interval; 4],
     /// The same of the right file.
     pub(super) file: [Interval; 4],

@@ -3,11 +3,11 @@
 //!
 //! | field | what |
 //! |---|---|
-//! | `page`, `row`, `slide` or `offset` | where the result goes on, for those who read a token |
+//! | `page`, `row`, `slide` or `offset` | where the result goes on, for people who read a token |
 //! | `tool` | the tool of the first call |
 //! | `arguments` | its arguments that differ from their defaults, those of an object as `object.field` |
 //! | `cursor` | where the result goes on, for the engine, which compares file and question |
-//! | `sum` | a checksum of the others: a token that was changed is none |
+//! | `sum` | a checksum of the others: a token that was changed is refused |
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

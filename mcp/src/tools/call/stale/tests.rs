@@ -135,7 +135,7 @@ fn a_document_not_found_may_be_a_file_not_indexed_yet() {
         said.contains("1 new file in the indexed folders of one"),
         "{said}"
     );
-    // Which file it is, nobody is told.
+    // The answer does not say which file it is.
     assert!(ask("other.md").contains("1 new file"));
 }
 

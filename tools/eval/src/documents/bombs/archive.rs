@@ -25,7 +25,7 @@ impl Deflated {
         }
     }
 
-    /// Adds `block` so many times. It is deflated once: after a full flush nothing refers back, so the
+    /// Adds `block` this many times. It is deflated once: after a full flush nothing refers back, so the
     /// result may stand anywhere and any number of times.
     pub(super) fn repeat(mut self, block: &[u8], times: usize) -> Deflated {
         let mut compress = Compress::new(Compression::best(), false);
@@ -137,7 +137,7 @@ impl Archive {
         let field = |number: usize| u32::try_from(number).unwrap_or(u32::MAX).to_le_bytes();
         let mut end = Vec::new();
         if self.entries >= usize::from(u16::MAX) {
-            // What has more entries says so in a record of its own, and where that is.
+            // An archive with more entries has a second record, and says where it is.
             let wide = |number: usize| (number as u64).to_le_bytes();
             let entries = wide(self.entries);
             end = [

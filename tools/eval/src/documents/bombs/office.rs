@@ -112,7 +112,7 @@ fn word_package() -> Archive {
     package("word/document.xml", "wordprocessingml.document")
 }
 
-/// A document whose body is `block`, so many times.
+/// A document whose body is `block`, repeated this many times.
 fn docx(before: &str, block: &str, times: usize, after: &str) -> Vec<u8> {
     let body = Deflated::new()
         .add(format!(r#"<w:document xmlns:w="{WORD}"><w:body>{before}"#).as_bytes())
