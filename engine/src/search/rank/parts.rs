@@ -113,16 +113,10 @@ impl Rules {
             value,
             score: value * weight,
         };
-        let identifiers = !self.intent.identifiers.is_empty();
         let file_name = if is_question {
             weights.file_name_in_question
         } else {
             weights.file_name
-        };
-        let definition = if is_question && !identifiers {
-            weights.definition_in_question
-        } else {
-            weights.definition
         };
         let adjacency = if is_question {
             weights.adjacency_in_question
@@ -138,10 +132,24 @@ impl Rules {
             add("path", features.path, weights.path),
             add("file name", features.file_name, file_name),
             add("adjacency", features.adjacency, adjacency * keyword_weight),
-            add("definition", features.definition, definition),
+            add("definition", features.definition, self.definition()),
             add("symbol", features.symbol, weights.symbol),
             add("repeats", features.repeats, 1.0),
         ]
+    }
+
+    /// Whether a definition of a name adds to a score.
+    pub(crate) fn counts_definitions(&self) -> bool {
+        self.definition() != 0.0
+    }
+
+    /// What a definition of a name adds: the words of a question are names only where it writes them so.
+    fn definition(&self) -> f32 {
+        if self.intent.is_question && self.intent.identifiers.is_empty() {
+            RANK_WEIGHTS.definition_in_question
+        } else {
+            RANK_WEIGHTS.definition
+        }
     }
 
     /// The share of its score that a chunk of a role keeps.
@@ -246,6 +254,9 @@ mod tests {
         assert!(added("how does a reader notice a commit") < 0.06);
         assert!(added("notice of a commit by readers") > 0.15);
         assert!(added("how does next_commit() wake a reader") > 0.15);
+        let counts = |query| Rules::of(&Intent::of(query)).counts_definitions();
+        assert!(!counts("how does a reader notice a commit"));
+        assert!(counts("notice of a commit by readers"));
     }
 
     fn of_class(class: Class) -> Features {

@@ -46,6 +46,8 @@ pub(crate) struct Ranker<'a, 'r> {
     names: Option<QueryNames>,
     /// Those of them that a question writes as identifiers; `None` without any.
     identifiers: Option<QueryNames>,
+    /// Whether a name that a text defines adds to a score.
+    seeks_definitions: bool,
     /// What was found out about documents, by file and id.
     documents: FxHashMap<(usize, DocumentId), AboutDocument>,
     mean_length: f32,
@@ -82,17 +84,19 @@ impl<'a, 'r> Ranker<'a, 'r> {
         let of_identifiers = query.filter(|_| plan.intent.is_question && !identifiers.is_empty());
         let identifiers = of_identifiers
             .and_then(|query| QueryNames::of_identifiers(query, identifiers, analyser));
+        let rules = Rules::of(&plan.intent);
         Ranker {
             sources,
             analyser,
             cache: ReadCache::new(sources),
-            rules: Rules::of(&plan.intent),
             terms: TermSet::new(query.iter().flat_map(|query| {
                 let terms = query.terms().iter();
                 terms.map(|term| term.term.as_str())
             })),
             pairs,
             names: query.and_then(QueryNames::new),
+            seeks_definitions: rules.counts_definitions(),
+            rules,
             identifiers,
             documents: FxHashMap::default(),
             mean_length: sources.statistics().mean_length(),
@@ -228,6 +232,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
         let norm = norm(reader.length(address.row)? as f32, self.mean_length);
         let (terms, pairs) = (&self.terms, &mut self.pairs);
         let names = self.identifiers.as_mut().or(self.names.as_mut());
+        let names = names.filter(|_| self.seeks_definitions);
         let analyser = &mut *self.analyser;
         let (mut is_other_case, mut is_declared) = (false, false);
         let (adjacency, mut definition) =
