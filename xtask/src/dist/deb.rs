@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use xtask::repository::{self, target};
 
 use super::options::Options;
-use super::workspace::workspace_value;
+use super::workspace::{commit_time, workspace_value};
 
 /// What follows the fields that depend on the build in the control file.
 const DESCRIPTION: &str = "\
@@ -58,8 +58,7 @@ pub(super) fn pack(
         .args(["--build", "--root-owner-group"])
         .arg(&tree)
         .arg(&deb)
-        // Times in the package: the same bytes from the same files.
-        .env("SOURCE_DATE_EPOCH", "0")
+        .env("SOURCE_DATE_EPOCH", commit_time())
         .stdout(Stdio::null());
     repository::run(&mut build)?;
     Ok(Some(deb))

@@ -1,8 +1,9 @@
-//! The first steps of a new user with a package: unpack it in a clean folder, index, search, seal.
+//! The first steps of a new user with a package: unpack it in a clean folder, index, search, serve, seal.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use xtask::repository::{self, root};
@@ -25,6 +26,7 @@ pub(super) fn of_archive(options: &Options, archive: &Path) -> Result<()> {
         "THIRD-PARTY.txt",
         "sbom.cdx.json",
         "man/kb.1",
+        "completions/kb.bash",
     ] {
         if !top.join(name).is_file() {
             bail!("no {name} in {}", archive.display());
@@ -71,6 +73,7 @@ fn of_program(options: &Options, program: &Path, folder: &Path) -> Result<()> {
     if options.runner.is_none() {
         expect(&run(&["ls", "-f", "notes.kb"])?, "letter.docx")?;
     }
+    serve(options, program, folder)?;
     run(&["seal", "notes.kb", "-o", "sealed.kb"])?;
     run(&["verify", "sealed.kb", "--deep"])?;
     expect(
@@ -81,8 +84,84 @@ fn of_program(options: &Options, program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What the program prints in a folder, without anything from the environment of the caller.
-fn answer(options: &Options, program: &Path, folder: &Path, arguments: &[&str]) -> Result<String> {
+/// Asks the MCP server, which reads the file while another process writes to it.
+fn serve(options: &Options, program: &Path, folder: &Path) -> Result<()> {
+    let mut server = Server::start(start(options, program, folder, &["mcp", "notes.kb"]))?;
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"trial","version":"1"}}}"#;
+    expect(&server.ask(hello)?, "\"serverInfo\"")?;
+    server.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#)?;
+    let question = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"search","arguments":{"query":"zugzwang"}}}"#;
+    let before = server.ask(question)?;
+    if before.contains("chess.md") {
+        bail!("found before it was added:\n{before}");
+    }
+    fs::write(
+        folder.join("chess.md"),
+        "# Chess\n\nZugzwang: whoever moves, loses.\n",
+    )?;
+    let add = ["add", "chess.md", "-f", "notes.kb"];
+    answer(options, program, folder, &add)?;
+    expect(&server.ask(question)?, "chess.md")?;
+    server.stop()
+}
+
+/// `kb mcp` over its standard streams; killed when dropped.
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(mut command: Command) -> Result<Server> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().with_context(|| format!("{command:?}"))?;
+        let input = child.stdin.take();
+        let output = BufReader::new(child.stdout.take().context("stdout")?);
+        Ok(Server {
+            child,
+            input,
+            output,
+        })
+    }
+
+    fn send(&mut self, message: &str) -> Result<()> {
+        let input = self.input.as_mut().context("the server was stopped")?;
+        writeln!(input, "{message}")?;
+        Ok(input.flush()?)
+    }
+
+    /// The next line that the server writes.
+    fn ask(&mut self, message: &str) -> Result<String> {
+        self.send(message)?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        if line.is_empty() {
+            bail!("kb mcp ended before it answered {message}");
+        }
+        Ok(line)
+    }
+
+    /// Closes its input, whereupon it is to exit.
+    fn stop(mut self) -> Result<()> {
+        self.input = None;
+        let status = self.child.wait()?;
+        if !status.success() {
+            bail!("kb mcp ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program in a folder, without anything from the environment of the caller.
+fn start(options: &Options, program: &Path, folder: &Path, arguments: &[&str]) -> Command {
     let mut command = options.start(program);
     command.args(arguments).current_dir(folder).env_clear();
     command.env("HOME", folder);
@@ -90,6 +169,12 @@ fn answer(options: &Options, program: &Path, folder: &Path, arguments: &[&str]) 
     if let Some(system) = std::env::var_os("SystemRoot") {
         command.env("SystemRoot", system);
     }
+    command
+}
+
+/// What the program prints.
+fn answer(options: &Options, program: &Path, folder: &Path, arguments: &[&str]) -> Result<String> {
+    let mut command = start(options, program, folder, arguments);
     let output = command.output().with_context(|| format!("{command:?}"))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() {
