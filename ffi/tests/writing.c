@@ -541,7 +541,7 @@ static void a_writer_of_an_older_file_changes_nothing_and_says_what_helps(void) 
     char *bytes = read_file(from, &len);
     /* Version 0.10 and the checksum of the signature block with it, as in python/tests/test_manners.py. */
     bytes[522] = 10;
-    memcpy(bytes + 1016, "\x54\xed\xf7\xd6\x78\xf9\x4e\xff", 8);
+    memcpy(bytes + 1016, "\xa5\x4f\xaf\x7d\x7d\x0c\x39\x46", 8);
     write_file(temp_path("older.kb"), bytes, len);
     CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_open(temp("older.kb"), &file, &err));
     CHECK(strstr(last_hint, "kb_writer_index rebuilds an older one in place"));

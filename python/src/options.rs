@@ -76,6 +76,8 @@ pub(crate) fn take_filter(
         "type" => filters.types = words(name, value)?,
         "language" => filters.languages = words(name, value)?,
         "tag" => filters.tags = words(name, value)?,
+        "field" => filters.fields = words(name, value)?,
+        "links_to" => filters.links_to = words(name, value)?,
         "symbol" => filters.symbol_names = words(name, value)?,
         "kind" => filters.symbol_kinds = kinds(value)?,
         "class_" => {

@@ -42,8 +42,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> kbfile.Kb:
 
 
 OPTIONS = [
-    "k", "mode", "scope", "sort", "folder", "path", "type", "language", "class_", "tag", "since", "symbol", "kind",
-    "min_score", "context", "smart_context", "max_lines", "max_tokens", "cursor", "plain", "join", "explain",
+    "k", "mode", "scope", "sort", "folder", "path", "type", "language", "class_", "tag", "field", "since", "symbol",
+    "links_to", "kind", "min_score", "context", "smart_context", "max_lines", "max_tokens", "cursor", "plain", "join", "explain",
 ]  # fmt: skip
 
 
@@ -242,7 +242,7 @@ def test_what_is_damaged_newer_or_none_is_told_apart(path: Path, tmp_path: Path)
 
 # The signature block at 512 holds the version at 520 and ends with a checksum of what is before it: that of the golden
 # file with another version.
-OTHER_VERSIONS = {(0, 4): "ad231b055c4e6f3d", (0, 12): "fe20238efc53e2b8", (1, 0): "5b38382d0419d3c0"}
+OTHER_VERSIONS = {(0, 4): "ce2cb436e2f35854", (0, 12): "92f05c40370765f6", (1, 0): "34793979fc1d8fd5"}
 
 
 @pytest.mark.parametrize("version", OTHER_VERSIONS)
@@ -260,7 +260,7 @@ def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int
 def test_a_writer_of_an_older_file_changes_nothing_and_says_what_helps(tmp_path: Path) -> None:
     content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.11" / "golden.kb").read_bytes())
     content[520:524] = bytes([0, 0, 10, 0])
-    content[1016:1024] = bytes.fromhex("54edf7d678f94eff")
+    content[1016:1024] = bytes.fromhex("a54faf7d7d0c3946")
     path = tmp_path / "older.kb"
     path.write_bytes(content)
 

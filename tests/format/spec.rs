@@ -337,6 +337,8 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         (Facet::Tag, "tag"),
         (Facet::Kind, "symbol kind"),
         (Facet::Role, "role of a chunk"),
+        (Facet::Field, "field"),
+        (Facet::Link, "link"),
     ];
     let mut coded: Vec<[String; 3]> = facets
         .iter()

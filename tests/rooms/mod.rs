@@ -116,10 +116,11 @@ const ENGINE: [Room; 18] = [
 ];
 
 /// `engine/extract/src`, lowest level first.
-const EXTRACT: [Room; 6] = [
+const EXTRACT: [Room; 7] = [
     room("syntax", &["syntax"], &[]),
     room("secrets", &["secrets"], &[]),
     room("tags", &["tags"], &["secrets"]),
+    room("links", &["links"], &[]),
     room(
         "readers",
         &[

@@ -83,7 +83,7 @@ Exit status: 0 found or done, 1 nothing found, out of date or different, 2 error
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
     Index(IndexArguments),
-    Search(SearchArguments),
+    Search(Box<SearchArguments>),
     Get(GetArguments),
     Outline(OutlineArguments),
     Symbols(SymbolsArguments),

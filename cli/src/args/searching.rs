@@ -31,9 +31,11 @@ use super::symbols::kinds;
 pub(crate) struct SearchArguments {
     /// The query, quoted or not; `-` reads it from standard input
     ///
+    /// Without a query, --path, --folder, --tag, --field or --links-to list the documents that pass.
+    ///
     /// An argument with a space is never a flag: `kb search '-test path:examples'`. Put `--` before a single
     /// word that begins with a dash.
-    #[arg(required_unless_present = "vector", value_name = "QUERY")]
+    #[arg(required_unless_present_any = LISTING, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
     /// The .kb file to search (repeatable: results are ranked together)
@@ -128,9 +130,20 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "CLASS", help_heading = "Filters", value_parser = classes())]
     pub(crate) class: Vec<Class>,
 
-    /// Only documents with this tag (repeatable)
+    /// Only documents with this tag, or one inside it such as TAG/part (repeatable)
     #[arg(long, value_name = "TAG", help_heading = "Filters")]
     pub(crate) tag: Vec<String>,
+
+    /// Only documents that state this about themselves: status=draft, date>=2024-05, rating>3 (repeatable)
+    ///
+    /// Front matter, and what other formats state: author, created, language. The comparisons are =, <, <=, > and >=.
+    /// Several values with = for one name are alternatives. Quote conditions to keep the shell from reading < and >.
+    #[arg(long, value_name = "CONDITION", help_heading = "Filters")]
+    pub(crate) field: Vec<String>,
+
+    /// Only documents that link to this one, by a Markdown link or a wikilink (repeatable)
+    #[arg(long, value_name = "DOCUMENT", help_heading = "Filters", value_hint = ValueHint::Other)]
+    pub(crate) links_to: Vec<String>,
 
     /// Only documents modified since: 2026-11-30, or 12h, 7d, 3w ago
     #[arg(long, value_name = "WHEN", help_heading = "Filters", value_parser = parse_since)]
@@ -196,6 +209,8 @@ impl SearchArguments {
     pub(crate) fn filters(&self) -> Filters {
         let mut filters = Filters::new()
             .tags(&self.tag)
+            .fields(&self.field)
+            .links_to(&self.links_to)
             .paths(&self.path)
             .folders(&self.folder)
             .types(&self.file_type)
@@ -208,6 +223,9 @@ impl SearchArguments {
     }
 }
 
+/// Flags that need no query.
+const LISTING: [&str; 6] = ["vector", "path", "folder", "tag", "field", "links_to"];
+
 const SEARCH_EXAMPLES: &str = "\
 Examples:
   kb search how are files locked
@@ -217,6 +235,8 @@ Examples:
   kb search -f ~/notes.kb -f work.kb --class doc --full meeting with Ada
   kb search where is login validated --class code --kind function,method --smart-context
   kb search --mode title release notes --sort recency
+  kb search --field status=draft --field 'date>=2024-05' --tag project
+  kb search --links-to notes/map.md
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   kb search --mode regex 'fn \\w+_header\\b' --lang rust
   kb search --mode regex -i -w --count todo --folder src

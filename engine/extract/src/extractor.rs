@@ -1,5 +1,7 @@
 //! One file -> one document.
 
+use std::borrow::Cow;
+
 use kb_types::file_types::{self, FileType};
 use kb_types::syntax::nesting;
 use kb_types::{Class, Document, PartContent, Syntax, SyntaxFallback};
@@ -9,9 +11,16 @@ use unicode_normalization::UnicodeNormalization;
 use crate::default_password;
 use crate::extracted::{Extracted, MAX_TITLE_CHARS, tidy};
 use crate::formats::{self, Reader};
+use crate::markup::data_uris::without_base64;
 use crate::recognise;
 use crate::skip_reason::{MAX_TEXT_BYTES, SkipReason};
 use crate::{code, text};
+
+/// Markup that is stored as it is, but for the pictures in it.
+const STORED_MARKUP: [&str; 3] = ["markdown", "rst", "asciidoc"];
+
+/// Characters of base64 from which on it is a picture, and no example.
+const LEAST_DATA_CHARS: usize = 100;
 
 /// The document in `bytes`, under the name `document_path`. Linear in the size of the file, but
 /// for the usual small factor of decoding.
@@ -64,13 +73,18 @@ fn extract_with(
     }
     let is_html = named.is_some_and(|found| found.name == "html");
     let decoded = text::decode_counting(bytes, is_html)?;
-    let (source, invalid) = (decoded.text, decoded.invalid);
+    let (mut source, invalid) = (decoded.text, decoded.invalid);
     if source.len() > MAX_TEXT_BYTES {
         return Err(SkipReason::TooLong {
             text_bytes: source.len(),
         });
     }
     let mut file_type = choose_type(document_path, named, &source);
+    if STORED_MARKUP.contains(&file_type.name)
+        && let Cow::Owned(shorter) = without_base64(&source, LEAST_DATA_CHARS)
+    {
+        source = shorter;
+    }
     if code::is_machine_made(&source, file_type)? {
         file_type.class = Class::Data;
     }

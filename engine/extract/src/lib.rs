@@ -32,6 +32,7 @@ mod formats;
 #[cfg(test)]
 #[cfg(unix)]
 mod growth;
+pub mod links;
 mod markup;
 #[cfg(feature = "office")]
 mod outlook;

@@ -32,9 +32,17 @@ pub struct Filters {
     pub languages: Vec<String>,
     /// Classes of documents.
     pub classes: Vec<Class>,
-    /// Tags that were given to documents, in any case. One that no document has is refused, as in
-    /// `types`.
+    /// Tags of documents, in any case, each with those inside it: `project` with `project/alpha`. One that no document
+    /// has is refused, as in `types`.
     pub tags: Vec<String>,
+    /// Conditions on what documents state of themselves, such as front matter, authors and dates: `status=draft`,
+    /// `date>=2024-05`, `rating>3`; `=`, `<`, `<=`, `>` and `>=`. Values that one name may equal are alternatives, other
+    /// conditions must all hold. Case is ignored, numbers are compared as such, and `date=2024-05` is any day of the
+    /// month. A value of more than 64 characters has no condition. A name that no document has is refused.
+    pub fields: Vec<String>,
+    /// Documents, by any of their names: those pass that link to any of them, as Markdown does (`[a](b.md)`,
+    /// `[[Note]]`).
+    pub links_to: Vec<String>,
     /// Folders: all documents below them, at any depth. One without documents is
     /// [`crate::Error::FolderNotFound`]; an empty name, `.` and `/` stand for the whole file.
     pub folders: Vec<String>,
@@ -87,6 +95,20 @@ impl Filters {
     #[must_use]
     pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Filters {
         self.tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds conditions on fields.
+    #[must_use]
+    pub fn fields<T: Into<String>>(mut self, conditions: impl IntoIterator<Item = T>) -> Filters {
+        self.fields.extend(conditions.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds documents that are linked to.
+    #[must_use]
+    pub fn links_to<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Filters {
+        self.links_to.extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -166,7 +166,7 @@ pub(crate) fn plan<'b>(
             plan.mode = Mode::Semantic;
         }
     } else {
-        plan.is_browse = plan.parsed.is_browse();
+        plan.is_browse = plan.parsed.is_browse() || request.lists_documents();
     }
     if plan.browses_documents() {
         return Ok((plan, filter));

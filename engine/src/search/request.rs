@@ -41,8 +41,8 @@ pub const K_LIMIT: usize = 10_000;
 #[non_exhaustive]
 pub struct Request {
     /// The query: words, and the operators `"phrase"`, `+word`, `-word`, `title:`, `path:` and `tag:`.
-    /// Anything that is not an operator is plain text, so no query is a syntax error. A blank query is
-    /// refused; a query of operators alone lists the documents that pass.
+    /// Anything that is not an operator is plain text, so no query is a syntax error. A query of
+    /// operators alone lists the documents that pass, and so does a blank one with filters; without, it is refused.
     pub query: String,
     /// Whether operators are plain text like everything else.
     pub plain: bool,
@@ -249,7 +249,7 @@ impl Request {
     /// Checks the values without searching; [`Kb::search`](crate::Kb::search) does the same first.
     ///
     /// # Errors
-    /// [`Error::InvalidArgument`] when the query is blank or a number is out of range.
+    /// [`Error::InvalidArgument`] when the query is blank without a filter, or a number is out of range.
     pub fn validate(&self) -> Result<()> {
         let invalid = |argument, reason| Err(Error::InvalidArgument { argument, reason });
         if self.vector.is_some() && matches!(self.mode, Mode::Keyword | Mode::Title) {
@@ -257,8 +257,8 @@ impl Request {
             let reason = format!("{mode} mode does not search vectors; take hybrid or semantic");
             return invalid("vector", reason);
         }
-        if self.query.trim().is_empty() && self.vector.is_none() {
-            let reason = "it is empty; give at least one word".to_owned();
+        if self.query.trim().is_empty() && self.vector.is_none() && self.filters.is_empty() {
+            let reason = "it is empty; give at least one word, or a filter".to_owned();
             return invalid("query", reason);
         }
         if self.k == 0 || self.k > K_LIMIT {
@@ -285,6 +285,11 @@ impl Request {
     pub(crate) fn is_of_symbols(&self) -> bool {
         let filters = &self.filters;
         self.smart_context || !filters.symbol_kinds.is_empty() || !filters.symbol_names.is_empty()
+    }
+
+    /// Whether there is nothing to search for: the documents that pass the filters are listed.
+    pub(crate) fn lists_documents(&self) -> bool {
+        self.query.trim().is_empty() && self.vector.is_none()
     }
 
     /// The arguments that a cursor is bound to: all that decide which hits there are, and in what

@@ -33,17 +33,23 @@ pub enum Facet {
     Kind = 5,
     /// What a chunk is for: tests, a changelog, examples. Ordinary chunks have none.
     Role = 6,
+    /// What a document states of itself: `name=value`.
+    Field = 7,
+    /// A document that it links to (see [`crate::store::links`]).
+    Link = 8,
 }
 
 impl Facet {
     /// All facets, in the order of their numbers.
-    pub const ALL: [Facet; 6] = [
+    pub const ALL: [Facet; 8] = [
         Facet::Type,
         Facet::Language,
         Facet::Class,
         Facet::Tag,
         Facet::Kind,
         Facet::Role,
+        Facet::Field,
+        Facet::Link,
     ];
 }
 
@@ -259,10 +265,21 @@ pub(crate) fn values(
     segment: SegmentId,
     facet: Facet,
 ) -> Result<Vec<String>> {
-    let prefix = key(segment, facet, "");
+    values_from(snapshot, segment, facet, "")
+}
+
+/// The values of a facet in a segment that begin so, in byte order.
+pub(crate) fn values_from(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    facet: Facet,
+    start: &str,
+) -> Result<Vec<String>> {
+    let before = key(segment, facet, "").len();
+    let prefix = key(segment, facet, start);
     let mut values = Vec::new();
     each_key(snapshot, &prefix, |key, _| {
-        let value = key.get(prefix.len()..).unwrap_or_default();
+        let value = key.get(before..).unwrap_or_default();
         let value =
             std::str::from_utf8(value).map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
         values.push(value.to_owned());

@@ -15,6 +15,7 @@ pub mod file_types;
 #[cfg(all(unix, feature = "testing"))]
 #[doc(hidden)]
 pub mod growth;
+pub mod link;
 mod name_pattern;
 pub mod part;
 mod part_address;

@@ -19,6 +19,8 @@ fn filters(arguments: &mut Arguments) -> Result<Filters, Fault> {
         .types(arguments.texts("type")?)
         .languages(arguments.texts("lang")?)
         .tags(arguments.texts("tag")?)
+        .fields(arguments.texts("field")?)
+        .links_to(arguments.texts("links_to")?)
         .symbol_names(arguments.texts("symbol")?)
         .symbol_kinds(kinds(arguments)?)
         .classes(arguments.named("class", Class::from_name, &classes)?);
@@ -64,6 +66,8 @@ pub(crate) const SEARCH: &[&str] = &[
     "type",
     "lang",
     "tag",
+    "field",
+    "links_to",
     "symbol",
     "kind",
     "class",
@@ -123,6 +127,8 @@ pub(crate) const REGEX: &[&str] = &[
     "type",
     "lang",
     "tag",
+    "field",
+    "links_to",
     "symbol",
     "kind",
     "class",

@@ -425,3 +425,46 @@ fn the_explanation_says_how_and_whether_anything_is_relevant() {
     let told = folder.kb(["search", "quarterly dividend of shareholders"]);
     assert!(told.stderr.contains("nothing"), "{told:#?}");
 }
+
+#[test]
+fn filters_list_documents_without_a_query() {
+    let folder = Folder::indexed();
+    folder.write(
+        "harbour/notes/plan.md",
+        "---\nstatus: draft\ndate: 2024-05-06\n---\nOn #work/pier see [[guide]].\n",
+    );
+    folder.write(
+        "harbour/notes/!read.md",
+        "---\nstatus: final\ndate: 2023-01-01\n---\nThe [plan](plan.md#x).\n",
+    );
+    folder.kb(["index", "harbour"]).expect(0);
+    let list = |arguments: &[&str]| {
+        let told = run(folder.command().args(["search", "--json"]).args(arguments)).expect(0);
+        let lines = told.json_lines();
+        let found = documents(&lines).into_iter();
+        found.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for arguments in [
+        &["--field", "status=draft"][..],
+        &["--field", "date>=2024"],
+        &["--tag", "work"],
+        &["--links-to", "guide.md"],
+        &["--path", "notes/**", "--path", "!notes/!read.md"],
+        &["pier", "--path", "notes/**"],
+    ] {
+        assert_eq!(list(arguments)[0], "notes/plan.md", "{arguments:?}");
+    }
+    assert_eq!(list(&["--links-to", "plan.md"]), ["notes/!read.md"]);
+    assert_eq!(list(&["--path", "\\!read.md"]), ["notes/!read.md"]);
+    let told = folder.kb(["search", "pier", "--mode", "regex", "--path", "!notes/**"]);
+    assert!(!told.stdout.contains("plan.md"), "{told:#?}");
+    for (arguments, said) in [
+        (["--field", "state=draft"], "unknown field"),
+        (["--path", "!"], "excludes nothing"),
+        (["--links-to", "nowhere.md"], "nowhere.md"),
+    ] {
+        let told = run(folder.command().args(["search", "pier"]).args(arguments)).expect(2);
+        assert!(told.stderr.contains(said), "{told:#?}");
+    }
+    folder.kb(["search"]).expect(2);
+}

@@ -1,9 +1,8 @@
 //! Front matter: what a Markdown document states of itself before its text, between two lines `---`
 //! (YAML) or `+++` (TOML).
 //!
-//! Read are lines `key: value` and `key = value`, and lists of tags in the forms that people write:
-//! `[a, "b c"]` on one line or several, `a, b`, and one `- a` a line. Anything else is passed over, so
-//! no front matter is an error.
+//! Read are lines `key: value` and `key = value`, and lists in the forms that people write: `[a, "b c"]` on one line or
+//! several, and one `- a` a line; of tags also `a, b`. Anything else is passed over, so no front matter is an error.
 
 use crate::extracted::{Extracted, MAX_METADATA_CHARS};
 use crate::tags;
@@ -13,7 +12,13 @@ use crate::tags;
 // with `---` would be read to its end for the closing mark.
 const MAX_LINES: usize = 200;
 
-/// One `key: value`, and for tags all items of the list.
+/// Bytes of a key; a longer one is a sentence.
+const MAX_KEY_BYTES: usize = 64;
+
+/// Keys without a meaning of their own that are kept: some metadata are left for what else is found.
+const MAX_FIELDS: usize = 48;
+
+/// One `key: value`, and the items of a list below it.
 struct Pair<'s> {
     key: &'s str,
     value: &'s str,
@@ -57,9 +62,6 @@ pub(super) fn front_matter(source: &str, extracted: &mut Extracted) -> usize {
 
 /// Whether a line goes on with the list of the key above it.
 fn is_item(pair: &Pair<'_>, line: &str) -> bool {
-    if !is_tags(pair.key) {
-        return false;
-    }
     let is_flow = pair.value.starts_with('[');
     let last = pair.items.last().unwrap_or(&pair.value);
     if is_flow {
@@ -71,31 +73,73 @@ fn is_item(pair: &Pair<'_>, line: &str) -> bool {
 }
 
 fn is_tags(key: &str) -> bool {
-    ["tags", "keywords", "categories"].contains(&key.to_ascii_lowercase().as_str())
+    ["tags", "tag", "keywords", "categories"].contains(&key.to_ascii_lowercase().as_str())
+}
+
+impl Pair<'_> {
+    /// Its value, or the items of a list with commas between.
+    fn text(&self) -> String {
+        if !self.value.starts_with('[') && self.items.is_empty() {
+            let is_quoted = self.value.starts_with(['"', '\'']);
+            let value = if is_quoted {
+                self.value
+            } else {
+                without_comment(self.value)
+            };
+            return unquoted(value).to_owned();
+        }
+        let lines = std::iter::once(self.value).chain(self.items.iter().copied());
+        let items = lines.flat_map(items).filter(|item| !item.is_empty());
+        items.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its key as the metadata have it, where its value is a text, a number or a list of these.
+    fn field(&self) -> Option<String> {
+        let key = self.key.trim_matches('"').to_lowercase();
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
+        let is_key = key.len() <= MAX_KEY_BYTES && key.chars().all(is_name);
+        // A text over several lines, an object, a reference.
+        let is_plain = !self.value.starts_with(['|', '>', '{', '&', '*', '!']);
+        (is_key && is_plain).then_some(key)
+    }
 }
 
 fn add_pairs(extracted: &mut Extracted, pairs: &[Pair<'_>]) {
     let mut list: Vec<&str> = Vec::new();
+    let mut others = Vec::new();
     for pair in pairs {
         if is_tags(pair.key) {
             let lines = std::iter::once(pair.value).chain(pair.items.iter().copied());
             list.extend(lines.flat_map(items));
             continue;
         }
-        let value = unquoted(pair.value);
+        let value = pair.text();
         match pair.key.to_ascii_lowercase().as_str() {
-            "title" => extracted.title = Some(value.trim_matches(['[', ']']).to_owned()),
-            "author" | "authors" => {
-                extracted.add_metadata("author", value.trim_matches(['[', ']']))
-            }
-            "date" => extracted.add_metadata("date", value),
-            "description" | "summary" => extracted.add_metadata("description", value),
-            _ => {}
+            "title" => extracted.title = Some(value),
+            "author" | "authors" => extracted.add_metadata("author", &value),
+            "date" => extracted.add_metadata("date", &value),
+            "description" | "summary" => extracted.add_metadata("description", &value),
+            "alias" | "aliases" => extracted.add_metadata("aliases", &value),
+            _ => others.extend(pair.field().map(|key| (key, value))),
         }
     }
-    // As many whole tags as the value of one key has room for.
-    let mut value = String::new();
-    let mut chars = 0;
+    add_tags(extracted, &list);
+    for (key, value) in others.iter().take(MAX_FIELDS) {
+        extracted.add_metadata(key, value);
+    }
+}
+
+/// Adds tags to those that were found: as many whole ones as the value of one key has room for.
+pub(super) fn add_tags(extracted: &mut Extracted, tags: &[&str]) {
+    let known = extracted
+        .metadata
+        .iter()
+        .position(|(key, _)| key == tags::KEY);
+    let before = known.and_then(|at| extracted.metadata.get(at));
+    let before = before.map_or_else(String::new, |(_, value)| value.clone());
+    let mut list: Vec<&str> = before.split(',').collect();
+    list.extend(tags.iter().copied());
+    let (mut value, mut chars) = (String::new(), 0);
     for tag in tags::of_list(list) {
         chars += tag.chars().count() + 2;
         if chars > MAX_METADATA_CHARS {
@@ -106,10 +150,13 @@ fn add_pairs(extracted: &mut Extracted, pairs: &[Pair<'_>]) {
         }
         value.push_str(&tag);
     }
-    extracted.add_metadata(tags::KEY, &value);
+    match known.and_then(|at| extracted.metadata.get_mut(at)) {
+        Some((_, known)) => *known = value,
+        None => extracted.add_metadata(tags::KEY, &value),
+    }
 }
 
-/// The tags in one line of a list.
+/// The items in one line of a list.
 fn items(line: &str) -> impl Iterator<Item = &str> {
     let line = without_comment(line.strip_prefix("- ").unwrap_or(line));
     let line = line.trim_start_matches('[').trim_end_matches(']');
@@ -176,6 +223,31 @@ mod tests {
         let mut extracted = Extracted::default();
         assert_eq!(front_matter("---\ntags: a\n", &mut extracted), 0);
         assert_eq!(extracted.metadata, []);
+    }
+
+    #[test]
+    fn any_field_is_kept_as_text() {
+        let mut extracted = Extracted::default();
+        let front = "---\ntitle: \"A: b\"\nStatus: draft  # for now\nrating: 4\ndraft: true\nauthors:\n  - Ann\n  \
+            - 'Lee'\naliases: [First, \"Other name\"]\nup: \"[[Map]]\"\nrelated:\n- one # first\n- two\nempty:\n\
+            long: |\n  lines of text\nobject: {a: b}\nnested:\n  inner: x\na/b: c\n---\n";
+        assert!(front_matter(front, &mut extracted) > 0);
+        assert_eq!(extracted.title.as_deref(), Some("A: b"));
+        let found: Vec<(&str, &str)> = extracted
+            .metadata
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()))
+            .collect();
+        let expected = [
+            ("author", "Ann, Lee"),
+            ("aliases", "First, Other name"),
+            ("status", "draft"),
+            ("rating", "4"),
+            ("draft", "true"),
+            ("up", "[[Map]]"),
+            ("related", "one, two"),
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -1,9 +1,11 @@
-//! Markdown: the source is the text; the outline is its headings, the metadata its front matter.
+//! Markdown: the source is the text; the outline is its headings, the metadata its front matter, with the tags in
+//! its text.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use crate::extracted::{Extracted, LineCounter, MAX_TITLE_CHARS};
-use crate::markup::front_matter::front_matter;
+use crate::markup::front_matter::{add_tags, front_matter};
+use crate::markup::inline_tags::InlineTags;
 
 /// Quotes and lists inside each other at the start of a line. The parser looks at all that are open for each line that
 /// follows, so that its time would grow with the product of the two; people write five or six.
@@ -23,7 +25,9 @@ pub(crate) fn extract(source: &str) -> Extracted {
         | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut lines = LineCounter::new(source);
     let mut heading: Option<(usize, usize, String)> = None;
+    let mut inline = InlineTags::new(body);
     for (event, range) in Parser::new_ext(body, options).into_offset_iter() {
+        inline.add(&event, &range);
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 heading = Some((level as usize, body_start + range.start, String::new()));
@@ -38,6 +42,7 @@ pub(crate) fn extract(source: &str) -> Extracted {
             _ => {}
         }
     }
+    add_tags(&mut extracted, &inline.finish());
     extracted
 }
 

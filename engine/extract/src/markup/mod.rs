@@ -5,10 +5,12 @@
 //! messages and books hold such texts in a container; they become text with lines of its own.
 
 pub(super) mod asciidoc;
+pub(super) mod data_uris;
 #[cfg(feature = "office")]
 pub(super) mod epub;
 mod front_matter;
 pub(super) mod html;
+mod inline_tags;
 pub(super) mod markdown;
 pub(super) mod message;
 mod mime;

@@ -6,18 +6,19 @@ use kb_types::file_types::{self, UNKNOWN, canonical_language};
 
 use crate::code;
 use crate::extracted::Extracted;
+use crate::markup::data_uris::without_base64;
+use crate::markup::front_matter::add_tags;
 use crate::markup::notebook_json::{
     Author, Cell, Kernel, Metadata, Notebook, Object, Output, Words, cells,
 };
 use crate::markup::{html, markdown};
 use crate::skip_reason::SkipReason;
+use crate::tags;
 use crate::text_builder::TextBuilder;
 
 /// Bytes of the outputs of one cell that are kept, about three chunks: enough to find a cell by what it printed,
 /// and logs do not outweigh the text.
 const MAX_OUTPUT_BYTES: usize = 4096;
-/// Bytes after `data:` in which a link says that it holds base64.
-const DATA_TYPE_BYTES: usize = 100;
 
 /// Reads a notebook. What is none, such as one with the marks of a merge conflict, is kept as the text that it is.
 ///
@@ -117,7 +118,7 @@ impl Text {
     }
 
     fn add_markdown(&mut self, source: &str) {
-        let text = without_base64(source);
+        let text = without_base64(source, 0);
         let text = text.trim_matches('\n').trim_end();
         let (start, line) = (self.builder.len(), self.builder.line());
         let Extracted {
@@ -133,7 +134,11 @@ impl Text {
             found.add_heading(usize::from(heading.level), &heading.title, start, line);
         }
         for (key, value) in metadata {
-            found.add_metadata(&key, &value);
+            if key == tags::KEY {
+                add_tags(found, &value.split(',').collect::<Vec<_>>());
+            } else {
+                found.add_metadata(&key, &value);
+            }
         }
         found.title = found.title.take().or(title);
         if !text.is_empty() {
@@ -188,7 +193,7 @@ fn shown(output: Output) -> String {
     let bundle = output.data.0;
     let texts = [bundle.markdown, bundle.plain, output.text];
     if let Some(Words(text)) = texts.into_iter().find(|text| !text.0.trim().is_empty()) {
-        return as_printed(&without_base64(&text));
+        return as_printed(&without_base64(&text, 0));
     }
     let page = if bundle.html.0.is_empty() {
         output.html.0
@@ -221,28 +226,6 @@ fn as_printed(text: &str) -> String {
         printed.push_str(end);
     }
     printed
-}
-
-/// A text without the base64 of the pictures in it: of `data:image/png;base64,iVBOR...` the type stays.
-fn without_base64(text: &str) -> String {
-    const MARK: &str = ";base64,";
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(MARK) {
-        let (before, from) = rest.split_at(at + MARK.len());
-        kept.push_str(before);
-        let near =
-            before.get(before.floor_char_boundary(before.len().saturating_sub(DATA_TYPE_BYTES))..);
-        let is_link = near.is_some_and(|near| near.contains("data:"));
-        let is_data = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '%');
-        rest = if is_link {
-            from.trim_start_matches(is_data)
-        } else {
-            from
-        };
-    }
-    kept.push_str(rest);
-    kept
 }
 
 #[cfg(test)]

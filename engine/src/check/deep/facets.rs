@@ -71,8 +71,8 @@ fn compare(
         return Err(Error::damaged("an unknown facet"));
     }
     let mut rows = decode_rows_below("its bitmap", bytes, context.segment.rows())?;
-    // The roles are those that the program which wrote the file saw; another version may see others.
-    if facet == Facet::Role as u8 {
+    // Roles and links are those that the program which wrote the file saw; another version may see others.
+    if facet == Facet::Role as u8 || facet == Facet::Link as u8 {
         return Ok(());
     }
     // Deleted rows keep what they had, or not.

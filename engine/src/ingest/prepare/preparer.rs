@@ -1,10 +1,12 @@
 //! Document -> chunks, terms and vectors: all the work that needs no order, on any thread.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use kb_extract::tags;
+use kb_extract::{links, tags};
 use kb_types::cell_text::ShownRows;
 use kb_types::error::Result;
+use kb_types::link::Link;
 use kb_types::part::{part_lines, part_span};
 use kb_types::syntax::by_chunk::SymbolsByChunk;
 use kb_types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
@@ -64,6 +66,8 @@ pub(crate) struct Prepared {
     pub line_map: bool,
     /// Terms of each chunk, counted.
     pub terms: DocumentTerms,
+    /// The documents that it links to, as it names them.
+    pub links: BTreeSet<Link>,
     /// Vectors of the chunks as signed bytes: `[chunks, stride]`, row-major.
     pub vectors: Vec<i8>,
     /// Bytes of a vector row.
@@ -180,6 +184,7 @@ impl<'m> Preparer<'m> {
         }
         let terms = terms.finish();
         Ok(Prepared {
+            links: links::of_text(&document.file_type, &document.text),
             document,
             source,
             chunks,

@@ -19,7 +19,7 @@ use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
 use crate::store::segments::SegmentRecord;
-use crate::store::{outline, parts, symbols};
+use crate::store::{fields, links, outline, parts, symbols};
 
 /// Memory of postings, in bytes, from which on a segment is closed.
 // About 400 MB of text. It is most of the memory of an index run; smaller segments would have to be
@@ -138,6 +138,13 @@ impl SegmentWriter {
         }
         for tag in &fields.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
+        }
+        for field in fields::facets_of(&document.metadata) {
+            self.facets.add(Facet::Field, &field, rows.clone());
+        }
+        for link in &prepared.links {
+            let link = links::facet_of(link);
+            self.facets.add(Facet::Link, &link, rows.clone());
         }
         let symbols = &document.syntax.symbols;
         if !symbols.is_empty() {

@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::resolve::abbreviate;
-use crate::search::filter::rows::{intersect, live, normalized};
+use crate::search::filter::rows::{inner_tags, intersect, live, normalized};
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 
@@ -51,6 +51,13 @@ impl FacetFilter<'_> {
         parts.map(str::trim).collect()
     }
 
+    /// A value, and of tags those that it is inside of: `project/alpha`, `project`.
+    fn and_outer<'v>(&self, value: &'v str) -> impl Iterator<Item = &'v str> {
+        let is_nested = self.facet == Facet::Tag;
+        let outer = move |inner: &&'v str| inner.rsplit_once('/').map(|(outer, _)| outer);
+        std::iter::successors(Some(value), move |inner| outer(inner).filter(|_| is_nested))
+    }
+
     /// Removes from `rows`, one bitmap a segment, the rows of documents that do not pass.
     ///
     /// # Errors
@@ -81,12 +88,22 @@ impl FacetFilter<'_> {
             let values = if wanted.len() > MAX_LOOKUPS {
                 facets::values(source.snapshot, segment.id, self.facet)?
             } else {
-                wanted.keys().cloned().collect()
+                let mut values: Vec<String> = wanted.keys().cloned().collect();
+                if self.facet == Facet::Tag {
+                    for tag in wanted.keys() {
+                        values.extend(inner_tags(source.snapshot, segment.id, tag)?);
+                    }
+                }
+                values
             };
-            for value in values
-                .into_iter()
-                .filter(|value| wanted.contains_key(value))
-            {
+            for value in values {
+                let asked = self
+                    .and_outer(&value)
+                    .filter(|value| wanted.contains_key(*value));
+                let asked: Vec<&str> = asked.collect();
+                if asked.is_empty() {
+                    continue;
+                }
                 if let Some(with) = facets::rows_with(
                     source.snapshot,
                     segment.id,
@@ -96,7 +113,7 @@ impl FacetFilter<'_> {
                 )? && !with.is_disjoint(&live)
                 {
                     *passing |= with;
-                    present.insert(value);
+                    present.extend(asked.into_iter().map(str::to_owned));
                 }
             }
         }

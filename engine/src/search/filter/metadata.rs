@@ -9,6 +9,8 @@ use rustc_hash::FxHashSet;
 use crate::resolve;
 use crate::resolve::{Globs, PathFilter};
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
+use crate::search::filter::field::keep_fields;
+use crate::search::filter::links::keep_linking;
 use crate::search::filter::rows::{
     Rows, intersect, live_rows, rows_below, rows_of_documents, rows_of_paths,
 };
@@ -22,7 +24,8 @@ use crate::store::facets::{self, Facet};
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
-/// to the file and to this program, and a name of no symbol; [`Error::FolderNotFound`]; [`Error::Damaged`];
+/// to the file and to this program, a condition on a field that is none or that no document has, and a name of no
+/// symbol; [`Error::FolderNotFound`]; [`Error::DocumentNotFound`]; [`Error::Damaged`];
 /// [`Error::Cancelled`].
 pub(crate) fn apply(
     source: &Source<'_>,
@@ -58,6 +61,8 @@ pub(crate) fn apply(
     };
     tags.apply(source, &mut rows, absent)?;
     keep_classes(source, &filters.classes, &mut rows)?;
+    keep_fields(source, &filters.fields, &mut rows)?;
+    keep_linking(source, &filters.links_to, &mut rows)?;
     keep_folders(source, &filters.folders, &mut rows)?;
     keep_paths(source, &filters.paths, &mut rows)?;
     keep_modified(source, filters.modified_since_ms, &mut rows)?;
@@ -302,6 +307,57 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    /// More than are looked up one by one.
+    const MAX_TAGS_LOOKED_UP: usize = 20;
+
+    #[test]
+    fn a_tag_has_the_tags_inside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tags.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        for (name, text) in [
+            ("a.md", "A #project here."),
+            ("b.md", "A #Project/Alpha here."),
+            ("c.md", "---\ntags: project/alpha/x, other\n---\nWords."),
+            ("d.md", "A #projects here."),
+        ] {
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        let many: Vec<String> = (0..MAX_TAGS_LOOKED_UP).map(|n| format!("tag{n}")).collect();
+        let text = format!("---\ntags: [{}]\n---\nWords.\n", many.join(", "));
+        writer.add_bytes("e.md", text.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        let count = |tags: Vec<String>| {
+            with_sources(&path, |sources| {
+                let filters = Filters::new().tags(tags.clone());
+                let rows = apply(sources.source(0)?, &filters, &mut AbsentValues::default())?;
+                Ok(rows.map_or(0, |rows| rows.iter().map(RoaringBitmap::len).sum::<u64>()))
+            })
+        };
+        for (tag, expected) in [
+            ("project", 3),
+            ("project/alpha", 2),
+            ("PROJECTS", 1),
+            ("other", 1),
+        ] {
+            assert_eq!(count(words(&[tag])).unwrap(), expected, "{tag}");
+        }
+        assert_eq!(count(words(&["project", "project/alpha"])).unwrap(), 3);
+        let more = [many, words(&["project", "projects"])].concat();
+        assert_eq!(count(more).unwrap(), 5);
+        for unknown in ["alpha", "proj", "project/a"] {
+            assert!(count(words(&[unknown])).is_err(), "{unknown}");
+        }
+        let list = |query: &str| {
+            let kb = crate::kb::Kb::open(&path).unwrap();
+            kb.search(&crate::search::request::Request::new(query))
+                .unwrap()
+                .hits
+                .len()
+        };
+        assert_eq!((list("tag:project"), list("tag:project/alpha")), (3, 2));
     }
 
     #[test]

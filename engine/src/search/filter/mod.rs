@@ -1,6 +1,8 @@
 //! The filters of a request: [`metadata`] turns them into one bitmap of rows a segment, before any ranking.
 
 pub(crate) mod facet;
+mod field;
+mod links;
 pub(crate) mod metadata;
 pub(crate) mod nothing_passes;
 pub(crate) mod rows;

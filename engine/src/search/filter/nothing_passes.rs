@@ -112,7 +112,7 @@ fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
                 .map(|class| class.name().to_owned())
                 .collect()
         }
-        Facet::Kind | Facet::Role => Vec::new(),
+        Facet::Kind | Facet::Role | Facet::Field | Facet::Link => Vec::new(),
     };
     (others, given)
 }
@@ -133,6 +133,8 @@ fn described(filters: &Filters) -> String {
         ("language", &filters.languages),
         ("type", &filters.types),
         ("tag", &filters.tags),
+        ("field", &filters.fields),
+        ("a link to", &filters.links_to),
         ("folder", &filters.folders),
         ("path", &paths.into_iter().cloned().collect()),
         ("path other than", &excluded.map(str::to_owned).collect()),

@@ -1,11 +1,13 @@
 //! Sets of rows, one bitmap a segment.
 
+use kb_types::SegmentId;
 use kb_types::error::Result;
 use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::bitset::BitSet;
 use crate::catalog::{Catalog, DirectoryEntry, Segment};
+use crate::container::Snapshot;
 use crate::resolve::GlobMatcher;
 use crate::search::sources::{Source, Sources};
 use crate::store::facets::{self, Facet};
@@ -69,23 +71,35 @@ pub(crate) fn rows_of_paths(
     })
 }
 
-/// The rows of the documents with a tag, given as somebody typed it.
+/// The rows of the documents with a tag, given as somebody typed it, or with one inside it.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`] when a bitmap does not decode.
 pub(crate) fn rows_with_tag(source: &Source<'_>, tag: &str) -> Result<Vec<RoaringBitmap>> {
     let tag = normalized(tag);
     let with = source.catalog.segments.iter().map(|segment| {
-        let with = facets::rows_with(
-            source.snapshot,
-            segment.id,
-            segment.rows(),
-            Facet::Tag,
-            &tag,
-        )?;
-        Ok(with.unwrap_or_default())
+        let mut rows = RoaringBitmap::new();
+        let inner = inner_tags(source.snapshot, segment.id, &tag)?;
+        for tag in std::iter::once(&tag).chain(&inner) {
+            let (snapshot, id) = (source.snapshot, segment.id);
+            let with = facets::rows_with(snapshot, id, segment.rows(), Facet::Tag, tag)?;
+            rows |= with.unwrap_or_default();
+        }
+        Ok(rows)
     });
     with.collect()
+}
+
+/// The tags of a segment that are inside a tag: `project/alpha` is inside `project`.
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(crate) fn inner_tags(
+    snapshot: &Snapshot<'_>,
+    segment: SegmentId,
+    tag: &str,
+) -> Result<Vec<String>> {
+    facets::values_from(snapshot, segment, Facet::Tag, &format!("{tag}/"))
 }
 
 /// The rows of all segments that are not deleted.

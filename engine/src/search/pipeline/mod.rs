@@ -69,7 +69,8 @@ pub(crate) fn search(
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
     warnings.extend(filter.unread_warning());
-    let has_something = has_words(&request.query) || request.vector.is_some();
+    let has_words = has_words(&request.query);
+    let has_something = has_words || request.vector.is_some() || request.lists_documents();
     if found.passages.is_empty() && warnings.is_empty() && !has_something {
         warnings.push("nothing was searched: the query has no letter or digit".to_owned());
     }

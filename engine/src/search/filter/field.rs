@@ -1,0 +1,287 @@
+//! Filter by what documents state of themselves: `status=draft`, `date>=2024-05`.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use kb_types::error::{Error, Result};
+use roaring::RoaringBitmap;
+
+use crate::catalog::Segment;
+use crate::resolve::abbreviate;
+use crate::search::filter::facet::listed;
+use crate::search::filter::rows::{intersect, live};
+use crate::search::sources::Source;
+use crate::store::facets::{self, Facet};
+use crate::store::fields::{compare, facet, is_date, normalized, value_of};
+
+/// How a value is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Operator {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Longer ones first: `<=` begins with `<`.
+const OPERATORS: [(&str, Operator); 5] = [
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("=", Operator::Equal),
+];
+
+impl Operator {
+    fn holds(self, order: Ordering) -> bool {
+        match self {
+            Operator::Equal => order.is_eq(),
+            Operator::Less => order.is_lt(),
+            Operator::LessOrEqual => order.is_le(),
+            Operator::Greater => order.is_gt(),
+            Operator::GreaterOrEqual => order.is_ge(),
+        }
+    }
+}
+
+/// A condition, as it was given and as it was read.
+#[derive(Debug)]
+struct Condition {
+    name: String,
+    operator: Operator,
+    value: String,
+}
+
+impl Condition {
+    fn read(given: &str) -> Result<Condition> {
+        let at = given.find(['<', '>', '=']);
+        let parts = at.and_then(|at| {
+            let (name, rest) = given.split_at_checked(at)?;
+            let found = OPERATORS.iter().find(|(sign, _)| rest.starts_with(sign));
+            let (sign, operator) = found?;
+            Some((
+                normalized(name),
+                *operator,
+                value_of(rest.strip_prefix(sign)?),
+            ))
+        });
+        match parts {
+            Some((name, operator, value)) if !name.is_empty() && !value.is_empty() => {
+                Ok(Condition {
+                    name,
+                    operator,
+                    value,
+                })
+            }
+            _ => Err(Error::InvalidArgument {
+                argument: "field",
+                reason: format!(
+                    "{:?} is not a condition; examples: status=draft, date>=2024-05, rating>3",
+                    abbreviate(given)
+                ),
+            }),
+        }
+    }
+
+    /// The rows of a segment that have such a value.
+    fn rows(&self, source: &Source<'_>, segment: &Segment) -> Result<RoaringBitmap> {
+        let mut rows = RoaringBitmap::new();
+        let (snapshot, id) = (source.snapshot, segment.id);
+        let mut add = |value: &str| -> Result<()> {
+            let with = facets::rows_with(snapshot, id, segment.rows(), Facet::Field, value)?;
+            rows |= with.unwrap_or_default();
+            Ok(())
+        };
+        let exact = facet(&self.name, &self.value);
+        if self.operator == Operator::Equal && !is_date(&self.value) {
+            add(&exact)?;
+            return Ok(rows);
+        }
+        let start = facet(&self.name, "");
+        // A day has its times, a month its days: their values begin with it.
+        let common = if self.operator == Operator::Equal {
+            &exact
+        } else {
+            &start
+        };
+        for value in facets::values_from(snapshot, id, Facet::Field, common)? {
+            let stored = value.strip_prefix(&start).unwrap_or_default();
+            if compare(stored, &self.value).is_some_and(|order| self.operator.holds(order)) {
+                add(&value)?;
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// Keeps the rows of documents for which the conditions hold. Values that one name may equal are alternatives.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for what is no condition, and for a name that no document of the file has;
+/// [`Error::Damaged`].
+pub(crate) fn keep_fields(
+    source: &Source<'_>,
+    given: &[String],
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    if given.is_empty() {
+        return Ok(());
+    }
+    let mut alternatives: BTreeMap<String, Vec<Condition>> = BTreeMap::new();
+    let mut all = Vec::new();
+    for condition in given {
+        let condition = Condition::read(condition)?;
+        match condition.operator {
+            Operator::Equal => {
+                let same = alternatives.entry(condition.name.clone()).or_default();
+                same.push(condition);
+            }
+            _ => all.push(vec![condition]),
+        }
+    }
+    all.extend(alternatives.into_values());
+    for conditions in &all {
+        let mut passing = Vec::with_capacity(rows.len());
+        for segment in &source.catalog.segments {
+            source.reporter.tick()?;
+            let mut any = RoaringBitmap::new();
+            for condition in conditions {
+                any |= condition.rows(source, segment)?;
+            }
+            passing.push(any & live(segment));
+        }
+        if passing.iter().all(RoaringBitmap::is_empty) {
+            check_names(source, conditions)?;
+        }
+        intersect(rows, &passing);
+    }
+    Ok(())
+}
+
+/// # Errors
+/// [`Error::InvalidArgument`] for a name that no live document has.
+fn check_names(source: &Source<'_>, conditions: &[Condition]) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for segment in &source.catalog.segments {
+        let live = live(segment);
+        for value in facets::values(source.snapshot, segment.id, Facet::Field)? {
+            let name = value.split('=').next().unwrap_or_default();
+            if names.contains(name) {
+                continue;
+            }
+            let (snapshot, rows) = (source.snapshot, segment.rows());
+            let with = facets::rows_with(snapshot, segment.id, rows, Facet::Field, &value)?;
+            if with.is_some_and(|with| !with.is_disjoint(&live)) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    let unknown = conditions
+        .iter()
+        .find(|condition| !names.contains(&condition.name));
+    unknown.map_or(Ok(()), |unknown| {
+        Err(Error::InvalidArgument {
+            argument: "field",
+            reason: format!(
+                "unknown field {:?}; {}",
+                abbreviate(&unknown.name),
+                listed("this file has", &names)
+            ),
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::check::VerifyOptions;
+    use crate::kb::{Kb, KbWriter};
+    use crate::progress::Progress;
+    use crate::search::filters::Filters;
+    use crate::search::request::Request;
+    use kb_types::error::Result;
+
+    /// Three notes with front matter, in two segments, the first without its last document.
+    fn notes() -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
+        for (name, front) in [
+            ("a.md", "status: Draft\nyear: 9\ndate: 2024-05-06"),
+            ("b.md", "status: final\nyear: 10\ndate: 2024-05-31 23:00"),
+            ("gone.md", "owner: Ann\nstatus: gone"),
+        ] {
+            let text = format!("---\n{front}\n---\nSome words.\n");
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+        let text = "---\nstatus: draft\nyear: 2023\ndate: 2023\nauthors: [Ann, Lee]\n---\nWords.\n";
+        writer.add_bytes("c.md", text.as_bytes()).unwrap();
+        writer.remove("gone.md").unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    fn found(kb: &Kb, conditions: &[&str]) -> Result<Vec<String>> {
+        let filters = Filters::new().fields(conditions.iter().copied());
+        let listed = kb.search(&Request::new("").filters(filters))?;
+        Ok(listed.hits.iter().map(|hit| hit.document.clone()).collect())
+    }
+
+    #[test]
+    fn documents_pass_whose_fields_hold() {
+        let (_folder, kb) = notes();
+        for (conditions, expected) in [
+            (&["status=draft"][..], &["a.md", "c.md"][..]),
+            (&[" STATUS = Draft "], &["a.md", "c.md"]),
+            (&["status=final", "status=draft"], &["a.md", "b.md", "c.md"]),
+            (&["status=draft", "year>9"], &["c.md"]),
+            (&["year>=9", "year<=10"], &["a.md", "b.md"]),
+            (&["year=2023"], &["c.md"]),
+            (&["author=lee"], &["c.md"]),
+            (&["author=Ann, Lee"], &["c.md"]),
+            (&["date=2024-05"], &["a.md", "b.md"]),
+            (&["date=2024-05-31"], &["b.md"]),
+            (&["date>2024-05-06"], &["b.md"]),
+            (&["date<=2024"], &["a.md", "b.md", "c.md"]),
+            (&["date<2024"], &["c.md"]),
+            (&["status=none"], &[]),
+        ] {
+            assert_eq!(found(&kb, conditions).unwrap(), expected, "{conditions:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_condition_and_unknown_names_are_refused() {
+        let (_folder, kb) = notes();
+        for (condition, said) in [
+            ("status", "not a condition"),
+            ("=draft", "not a condition"),
+            ("status=", "not a condition"),
+            (
+                "statu=draft",
+                "unknown field \"statu\"; this file has: author, date, status, year",
+            ),
+            ("owner=ann", "unknown field"),
+        ] {
+            let error = found(&kb, &[condition]).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_facets_of_fields_and_links_are_those_of_the_documents() {
+        let (folder, kb) = notes();
+        drop(kb);
+        let path = folder.path().join("notes.kb");
+        let check = |path: &std::path::Path| {
+            let deep = VerifyOptions::new().deep(true);
+            Kb::open(path)
+                .unwrap()
+                .verify(&deep, &mut Progress::ignore)
+                .unwrap()
+        };
+        assert!(check(&path).problems.is_empty());
+    }
+}
