@@ -8,6 +8,7 @@ mod operators;
 mod pages;
 mod signs;
 mod sorted;
+mod spelling;
 
 use kb_engine::{
     Filters, Hit, Kb, KbWriter, Mode, Progress, Request, Response, Scope, Show, Sort, search_files,

@@ -1,5 +1,7 @@
 //! Which models this program has: the newest one, or none in a build that only searches by keywords.
 
+use kb_types::error::Result;
+
 use super::embedder::{BUILT_IN_MODEL, Embedder};
 
 /// The built-in model with an id; `None` for any other, and in a build without models.
@@ -24,4 +26,43 @@ pub(crate) fn word_weight(word: &str) -> f32 {
 #[cfg(not(feature = "model"))]
 pub fn word_weight(_word: &str) -> f32 {
     1.0
+}
+
+/// Whether the built-in model has a text as one word; false in a build without models.
+#[cfg(feature = "model")]
+pub(crate) fn is_word(word: &str) -> bool {
+    let mut tokens = 0;
+    super::built_in().tokens(word, |_| tokens += 1);
+    tokens == 1
+}
+
+/// Whether the built-in model has a text as one word; false in a build without models.
+#[cfg(not(feature = "model"))]
+pub fn is_word(_word: &str) -> bool {
+    false
+}
+
+/// The cosine of the vectors that the built-in model has of two words; 0 in a build without models.
+///
+/// # Errors
+/// What the model reports.
+#[cfg(feature = "model")]
+pub(crate) fn likeness(one: &str, other: &str) -> Result<f32> {
+    let model = super::built_in();
+    let mut vectors = vec![0.0; 2 * model.dim()];
+    model.embed_queries(&[one, other], &mut vectors)?;
+    let (one, other) = vectors.split_at(model.dim());
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let lengths = (dot(one, one) * dot(other, other)).sqrt();
+    Ok(if lengths > 0.0 {
+        dot(one, other) / lengths
+    } else {
+        0.0
+    })
+}
+
+/// The cosine of the vectors that the built-in model has of two words; 0 in a build without models.
+#[cfg(not(feature = "model"))]
+pub fn likeness(_one: &str, _other: &str) -> Result<f32> {
+    Ok(0.0)
 }

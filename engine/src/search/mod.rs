@@ -59,7 +59,7 @@ pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub(crate) use request::check_threads;
 pub use request::{K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT};
-pub use response::{Hit, HitSymbol, Response};
+pub use response::{Correction, Hit, HitSymbol, Response};
 pub use show::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, ContextLines, Show, TextContext};
 pub(crate) use sources::Source;
 pub(crate) use symbols::symbols;

@@ -21,6 +21,7 @@ use crate::search::query::option_words;
 use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
+use crate::search::query::unknown_words::{Replaced, UnknownWords};
 use crate::search::rank::scored::vector_weight;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::{Sources, file_name};
@@ -38,6 +39,12 @@ pub(crate) struct Plan<'b> {
     pub(crate) parsed: ParsedQuery,
     /// The text that is ranked and embedded.
     pub(crate) text: String,
+    /// Words of the query that no document has, each with the word that is searched in its place.
+    pub(crate) corrections: Replaced,
+    /// Identifiers of the query that no document has.
+    pub(crate) missing: Vec<String>,
+    /// Whether they are most of what the query asks for.
+    pub(crate) asks_for_missing: bool,
     /// The mode that answers: that of the request, or keyword when no file has an available model.
     pub(crate) mode: Mode,
     /// Candidates wanted from each index in the first layer, however many hits are: their order depends on it.
@@ -145,6 +152,9 @@ pub(crate) fn plan<'b>(
     let mut plan = Plan {
         text: parsed.ranked_text(),
         parsed,
+        corrections: Vec::new(),
+        missing: Vec::new(),
+        asks_for_missing: false,
         mode: request.mode,
         candidates: MIN_CANDIDATES,
         asks_for_names: false,
@@ -172,17 +182,21 @@ pub(crate) fn plan<'b>(
         return Ok((plan, filter));
     }
     if plan.mode != Mode::Semantic {
-        let segments = sources.keyword_segments()?;
-        // Of the built-in model, whatever model the file has: they are about the query alone.
-        let query = KeywordQuery::weighted(
-            analyser,
-            &plan.text,
-            &segments,
-            sources.statistics(),
-            embed::word_weight,
-        )?;
-        plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
+        let mut query = keyword_query(&plan.text, sources, analyser)?;
         plan.intent = Intent::of(&plan.text);
+        let facts = (&plan.parsed, &plan.intent);
+        let unknown = UnknownWords::of(&plan.text, facts, &query, sources, analyser)?;
+        if request.correct
+            && let Some((text, corrections)) = unknown.corrected(&plan.text, sources, analyser)?
+        {
+            query = keyword_query(&text, sources, analyser)?;
+            plan.intent = Intent::of(&text);
+            plan.text = text;
+            plan.corrections = corrections;
+        }
+        plan.missing = unknown.missing;
+        plan.asks_for_missing = unknown.is_asked_for;
+        plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
         plan.definitions = Definitions::find(&plan.text, sources)?;
         plan.keyword_query = Some(query);
     }
@@ -205,6 +219,23 @@ pub(crate) fn plan<'b>(
     let requires = plan.parsed.operators().any(requires);
     plan.is_browse = requires && !has_terms && !plan.has_vectors();
     Ok((plan, filter))
+}
+
+/// The query of the keyword index.
+fn keyword_query<'b>(
+    text: &str,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+) -> Result<KeywordQuery<'b>> {
+    let segments = sources.keyword_segments()?;
+    // Weights are of the built-in model, whatever model the file has: they are about the query alone.
+    KeywordQuery::weighted(
+        analyser,
+        text,
+        &segments,
+        sources.statistics(),
+        embed::word_weight,
+    )
 }
 
 /// Whether the content of a query is one or two words, an identifier counted as one.

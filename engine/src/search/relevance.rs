@@ -31,6 +31,8 @@ pub struct RelevanceSignals {
     /// Whether the vector of the request was given: what scores of its model say is not known, so the fused scores are
     /// the scores, and every hit is relevant.
     pub has_given_vector: bool,
+    /// Whether what the query asks for is an identifier that no document has: then every hit scores below .5.
+    pub asks_for_missing: bool,
 }
 
 impl RelevanceSignals {

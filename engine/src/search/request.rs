@@ -46,6 +46,9 @@ pub struct Request {
     pub query: String,
     /// Whether operators are plain text like everything else.
     pub plain: bool,
+    /// Whether a word that no document has is replaced by the word that it is spelled like. Never names, identifiers and
+    /// quoted words.
+    pub correct: bool,
     /// Most hits to return at once, `1..=`[`K_LIMIT`].
     pub k: usize,
     /// Which index answers.
@@ -101,6 +104,7 @@ impl Request {
         Request {
             query: query.into(),
             plain: false,
+            correct: true,
             k: 10,
             mode: Mode::default(),
             scope: Scope::default(),
@@ -131,6 +135,13 @@ impl Request {
     #[must_use]
     pub fn plain(mut self, plain: bool) -> Request {
         self.plain = plain;
+        self
+    }
+
+    /// Sets whether slips are corrected.
+    #[must_use]
+    pub fn correct(mut self, correct: bool) -> Request {
+        self.correct = correct;
         self
     }
 
@@ -300,6 +311,7 @@ impl Request {
         let Request {
             query,
             plain,
+            correct,
             k,
             mode,
             scope,
@@ -318,7 +330,7 @@ impl Request {
             explain: _,
         } = self;
         let mut options = format!(
-            "{plain} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
+            "{plain} {correct} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
         );
         if vector.is_some() || vector_column.is_some() {
             options.push_str(&format!(" {vector:?} {vector_column:?}"));

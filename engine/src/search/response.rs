@@ -29,10 +29,25 @@ pub struct Response {
     pub found: u64,
     /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,
+    /// Words of the query that no document has, each with the word that was searched in its place. Words in quotes
+    /// are searched as they are written.
+    pub corrections: Vec<Correction>,
+    /// Identifiers of the query that no document has. Where the query asks for little else, hits score below .5.
+    pub missing: Vec<String>,
     /// What the caller should know, one sentence each, without a full stop.
     pub warnings: Vec<String>,
     /// How the answer came about; `None` unless requested.
     pub explanation: Option<Explanation>,
+}
+
+/// A word of a query that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Correction {
+    /// The word as it was typed.
+    pub from: String,
+    /// The word that was searched.
+    pub to: String,
 }
 
 /// One result: a passage or a document, with its scores and where it is.

@@ -95,6 +95,10 @@ pub const SEMANTIC: Weights = Weights {
 /// length that has the terms once reaches it. 0.001 of the off-topic queries have such a chunk.
 pub(crate) const EVERY_TERM_FUSED: f64 = 0.1;
 
+/// The logarithm of the odds of the best hit for an identifier that no document has: a score of .4. Its neighbours may
+/// still be of use, so it is above [`RELEVANT_SCORE`](crate::RELEVANT_SCORE).
+const MISSING_ODDS: f64 = -0.405;
+
 /// Turns the fused scores of one answer into scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
@@ -185,6 +189,9 @@ pub fn with_weights(weights: &Weights, signals: &RelevanceSignals) -> Calibratio
     let mut constant: f64 = of_facts.map(|(weight, fact)| weight * fact).sum();
     if signals.has_every_term() {
         constant = constant.max(-weights.fused * EVERY_TERM_FUSED);
+    }
+    if signals.asks_for_missing {
+        constant = constant.min(MISSING_ODDS - weights.fused * finite(signals.fused));
     }
     Calibration {
         scale: Scale::Logistic {

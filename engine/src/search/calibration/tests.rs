@@ -14,6 +14,7 @@ fn signals(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
         coverage: 1.0,
         chunks,
         has_given_vector: false,
+        asks_for_missing: false,
     }
 }
 
@@ -212,6 +213,7 @@ proptest! {
             coverage,
             chunks,
             has_given_vector: false,
+            asks_for_missing: false,
         };
         let all = [
             Calibration::ranked(&signals),
@@ -247,4 +249,20 @@ fn scores_of_a_given_vector_are_the_fused_ones() {
     assert_eq!(judge(&given), Relevance::Relevant);
     given.fused = 0.0;
     assert_eq!(judge(&given), Relevance::NothingRelevant);
+}
+
+#[test]
+fn hits_for_a_missing_identifier_score_below_half_in_the_same_order() {
+    let known = RelevanceSignals {
+        fused: 0.9,
+        ..signals(0.9, 0.8, 1000)
+    };
+    let missing = RelevanceSignals {
+        asks_for_missing: true,
+        ..known
+    };
+    let (known, missing) = (Calibration::ranked(&known), Calibration::ranked(&missing));
+    assert!(known.score(0.9) > 0.5);
+    assert!((missing.score(0.9) - 0.4).abs() < 0.001);
+    assert!(missing.score(0.5) < missing.score(0.9));
 }

@@ -1,7 +1,7 @@
 //! The query language: [`parser`] takes the text apart to a [`parsed`] query, with the operators that
 //! [`running_text`] leaves; [`option_words`] takes options of commands out of them; [`execute`] turns the
 //! others into bitmaps of rows; [`phrase`] and [`two_phase`] verify phrases in the text of the rows that are
-//! left.
+//! left. [`unknown_words`] finds words that no document has.
 
 pub(crate) mod execute;
 pub(crate) mod intent;
@@ -11,3 +11,4 @@ pub(crate) mod parser;
 pub(crate) mod phrase;
 pub(crate) mod running_text;
 pub(crate) mod two_phase;
+pub(crate) mod unknown_words;

@@ -93,7 +93,6 @@ pub(crate) fn find(
             found.signals = signals::signals(plan, &candidates, sources)?;
             found.calibration = Calibration::ranked(&found.signals);
         }
-        let calibration = found.calibration;
         if layer == 0 {
             let defining = plan.definitions.chunks(filter)?;
             let known = &mut candidates.list;
@@ -101,8 +100,10 @@ pub(crate) fn find(
             let new: Vec<ChunkAddress> = defining.into_iter().filter(is_new).collect();
             known.extend(candidates::scored(plan, sources, new)?);
         }
-        let passes = |fused| calibration.passes(fused, request.min_score);
-        found.may_go_on = passes(candidates.bound) && !filter.is_spent();
+        found.may_go_on = found
+            .calibration
+            .passes(candidates.bound, request.min_score)
+            && !filter.is_spent();
         let list = std::mem::take(&mut candidates.list);
         let new = list.iter().filter(|scored| !seen.contains(&scored.address));
         let mut ranked = fused(new.copied().collect(), sources)?;
@@ -111,9 +112,13 @@ pub(crate) fn find(
             ranked = ranker.rank(plan, ranked)?;
             timer.step("rank");
             found.signals.fused = ranked.first().map_or(0.0, |scored| scored.score);
+            // Where an identifier is missing, scores depend on the best.
+            found.calibration = Calibration::ranked(&found.signals);
         } else {
             ranked = ranker.rank_by_index(plan, ranked)?;
         }
+        let calibration = found.calibration;
+        let passes = |fused| calibration.passes(fused, request.min_score);
         ranked.retain(|scored| passes(scored.score));
         seen.extend(list.iter().map(|scored| scored.address));
         let left = start

@@ -22,6 +22,7 @@ pub(crate) fn signals(
         coverage: plan.coverage,
         chunks: sources.statistics().chunks,
         has_given_vector: plan.has_given_vector,
+        asks_for_missing: plan.asks_for_missing,
         ..RelevanceSignals::default()
     };
     if plan.has_vectors() {

@@ -79,6 +79,7 @@ pub(crate) fn find(
     let first = fused(first.list.clone(), sources)?;
     let reranked = ranker.rank(plan, first)?;
     found.signals.fused = reranked.first().map_or(0.0, |best| best.score);
+    found.calibration = Calibration::ranked(&found.signals);
     for one in reranked {
         if let Some(slot) = scored.get_mut(&one.address) {
             *slot = one;

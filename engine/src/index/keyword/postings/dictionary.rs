@@ -261,16 +261,34 @@ fn block_starts(part: &[u8]) -> Result<&[[u8; 4]]> {
 
 /// The last block of a part whose first term is not above `term`, or the first block.
 fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
-    let damaged = || Error::damaged("a part of the term dictionary contradicts itself");
+    let number = find_block_number(part, term)?;
+    block_of(part, number)?.ok_or_else(damaged_part)
+}
+
+fn damaged_part() -> Error {
+    Error::damaged("a part of the term dictionary contradicts itself")
+}
+
+/// A block of a part; `None` behind the last.
+fn block_of(part: &[u8], number: usize) -> Result<Option<&[u8]>> {
     let starts = block_starts(part)?;
-    let block_from = |index: usize| {
-        let start = starts.get(index)?;
-        part.get(u32::from_le_bytes(*start) as usize..)
+    let start = |number: usize| {
+        let start = starts.get(number)?;
+        Some(u32::from_le_bytes(*start) as usize)
     };
-    let (mut low, mut high) = (0, starts.len());
+    let Some(first) = start(number) else {
+        return Ok(None);
+    };
+    // The end of a block is the start of the next one.
+    let end = start(number + 1).unwrap_or(part.len());
+    part.get(first..end).map(Some).ok_or_else(damaged_part)
+}
+
+fn find_block_number(part: &[u8], term: &[u8]) -> Result<usize> {
+    let (mut low, mut high) = (0, block_starts(part)?.len());
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        let mut block = block_from(middle).ok_or_else(damaged)?;
+        let mut block = block_of(part, middle)?.ok_or_else(damaged_part)?;
         take_varint(&mut block)?;
         let (_, first) = take_suffix(&mut block)?;
         if first <= term {
@@ -279,13 +297,42 @@ fn find_block<'a>(part: &'a [u8], term: &[u8]) -> Result<&'a [u8]> {
             high = middle;
         }
     }
-    let block = block_from(low).ok_or_else(damaged)?;
-    // The end of a block is the start of the next one.
-    let len = match block_from(low + 1) {
-        Some(next) => block.len().checked_sub(next.len()).ok_or_else(damaged)?,
-        None => block.len(),
-    };
-    block.get(..len).ok_or_else(damaged)
+    Ok(low)
+}
+
+/// Calls `each` with every term from `from` on, ascending, until it breaks. It finds the first by a binary search of blocks
+/// and checks no lists.
+///
+/// # Errors
+/// [`Error::Damaged`] when the bytes that are read contradict the format.
+pub(crate) fn for_each_term_from(
+    parts: &[DictionaryPart],
+    column: &ColumnView<'_>,
+    from: &[u8],
+    mut each: impl FnMut(&[u8]) -> ControlFlow<()>,
+) -> Result<()> {
+    let after = parts.partition_point(|part| part.first_term.as_slice() <= from);
+    let parts = parts.get(after.saturating_sub(1)..).unwrap_or_default();
+    let mut term = Vec::new();
+    for part in parts {
+        let bytes = column.bytes(part.position, part.len_bytes as usize)?;
+        let mut number = find_block_number(bytes, from)?;
+        while let Some(mut block) = block_of(bytes, number)? {
+            let position = take_varint(&mut block)?;
+            term.clear();
+            while !block.is_empty() {
+                let (shared, suffix) = take_suffix(&mut block)?;
+                term.truncate(shared);
+                term.extend_from_slice(suffix);
+                take_term_info(&mut block, position)?;
+                if term.as_slice() >= from && each(&term).is_break() {
+                    return Ok(());
+                }
+            }
+            number += 1;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the number of bytes shared with the previous term, and the suffix.

@@ -1,0 +1,307 @@
+//! Words of a query that no document has: slips are replaced by the word that they are spelled like, identifiers are
+//! said to be missing.
+//!
+//! A query whose words are all known costs a look at its terms.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use kb_types::error::Result;
+
+use crate::embed;
+use crate::index::keyword::{Analyser, Query, QueryTerm, edit_distance};
+use crate::search::query::intent::Intent;
+use crate::search::query::parsed::{ParsedQuery, QUOTES};
+use crate::search::query::phrase::RowText;
+use crate::search::sources::{ChunkAddress, Sources};
+
+/// Fewest letters of a word that is corrected, and of one that may have two slips.
+// A shorter word is one edit away from too many others.
+const LEAST_LETTERS: usize = 4;
+const LETTERS_OF_TWO: usize = 8;
+
+/// Similar terms whose words are read in a text.
+const MOST_READ: usize = 6;
+
+/// Rows in which the words of a term are looked for.
+const ROWS_OF_TERM: usize = 2;
+
+/// Words that are corrected at most. A text of many unknown words is no slip.
+const MOST_CORRECTED: usize = 3;
+
+/// Least cosine of a word that the model has and the word that takes its place.
+// Its vocabulary has common slips: .30 for `seperate` and `recieve`, .26 for `lenght`, .40 for `paramater`, .60 for `colour`
+// and `color`. Other words that are one or two edits apart have up to .11: `kitchen` and `kitten`, `transport` and
+// `transform`.
+const LEAST_LIKENESS: f32 = 0.2;
+
+/// Share of the content of a query from which on a missing identifier is what the query asks for.
+const ASKED_SHARE: f32 = 0.5;
+
+/// Words of a query, each with the word that takes its place.
+pub(crate) type Replaced = Vec<(String, String)>;
+
+/// The words of a query that no document has.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownWords {
+    /// Identifiers as they are written.
+    pub(crate) missing: Vec<String>,
+    /// Whether they are most of what the query asks for.
+    pub(crate) is_asked_for: bool,
+    /// Ranges of the words that may be slips.
+    slips: Vec<Range<usize>>,
+}
+
+impl UnknownWords {
+    /// Finds those of a query, whose text is `text`.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn of(
+        text: &str,
+        (parsed, intent): (&ParsedQuery, &Intent),
+        query: &Query<'_>,
+        sources: &Sources<'_>,
+        analyser: &mut Analyser,
+    ) -> Result<UnknownWords> {
+        let mut unknown = UnknownWords::default();
+        let is_unknown = |term: &QueryTerm| term.chunks == 0 && term.form_of.is_none();
+        if !query.terms().iter().any(is_unknown) {
+            return Ok(unknown);
+        }
+        let mut words: Vec<(usize, Range<usize>)> = Vec::new();
+        analyser.analyse(text, |term, range| {
+            let is_part = words.last().is_some_and(|(_, last)| range.start < last.end);
+            let number = query.terms().iter().position(|known| known.term == term);
+            if let (false, Some(number)) = (is_part, number) {
+                words.push((number, range));
+            }
+        });
+        let (mut all, mut of_missing) = (0.0, 0.0);
+        for (number, range) in words {
+            let weight = query
+                .terms()
+                .get(number)
+                .map_or(0.0, QueryTerm::weighted_idf);
+            all += weight;
+            let is_form = |(at, term): (usize, &QueryTerm)| {
+                (at == number || term.form_of == Some(number)) && term.chunks > 0
+            };
+            if query.terms().iter().enumerate().any(is_form) {
+                continue;
+            }
+            let word = text.get(range.clone()).unwrap_or_default();
+            if is_identifier(word) {
+                if !has_other_style(word, sources)? {
+                    of_missing += weight;
+                    unknown.missing.push(word.to_owned());
+                }
+            } else if may_be_slip(text, &range, parsed, intent) {
+                unknown.slips.push(range);
+            }
+        }
+        unknown.missing.dedup();
+        unknown.is_asked_for = of_missing > 0.0 && of_missing >= all * ASKED_SHARE;
+        Ok(unknown)
+    }
+
+    /// The words that may be slips, each with the word that it is spelled like, and the text with these.
+    ///
+    /// # Errors
+    /// [`crate::Error::Damaged`].
+    pub(crate) fn corrected(
+        &self,
+        text: &str,
+        sources: &Sources<'_>,
+        analyser: &mut Analyser,
+    ) -> Result<Option<(String, Replaced)>> {
+        if self.slips.len() > MOST_CORRECTED {
+            return Ok(None);
+        }
+        let (mut changed, mut end) = (String::new(), 0);
+        let mut corrections = Replaced::new();
+        for range in &self.slips {
+            let word = text.get(range.clone()).unwrap_or_default();
+            if let Some(similar) = similar(&word.to_lowercase(), sources, analyser)? {
+                changed.push_str(text.get(end..range.start).unwrap_or_default());
+                changed.push_str(&similar);
+                end = range.end;
+                corrections.push((word.to_owned(), similar));
+            }
+        }
+        changed.push_str(text.get(end..).unwrap_or_default());
+        Ok((!corrections.is_empty()).then_some((changed, corrections)))
+    }
+}
+
+/// Whether a word is written as an identifier: with signs, digits beside letters, `_`, or capitals within.
+fn is_identifier(word: &str) -> bool {
+    let mut chars = word.chars();
+    let has_hump = chars.any(char::is_lowercase) && chars.any(char::is_uppercase);
+    let has_letter = word.contains(char::is_alphabetic);
+    let has_sign = word.contains(|c: char| !c.is_alphabetic());
+    let is_version = word.matches('.').count() > 1;
+    has_hump || (has_letter && has_sign) || is_version
+}
+
+/// Whether documents have an identifier in the other style: `readTimeout` for `read_timeout`.
+fn has_other_style(word: &str, sources: &Sources<'_>) -> Result<bool> {
+    let plain = word.to_lowercase().replace('_', "");
+    let mut snake = String::new();
+    for c in word.chars() {
+        if c.is_uppercase() && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    for segment in sources.keyword_segments()? {
+        for style in [&plain, &snake] {
+            if segment.reader.postings(style)?.is_some() {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether an unknown word may be a slip: one in small letters, not quoted, not part of a path or a name.
+fn may_be_slip(text: &str, range: &Range<usize>, parsed: &ParsedQuery, intent: &Intent) -> bool {
+    let word = text.get(range.clone()).unwrap_or_default();
+    let before = text.get(..range.start).unwrap_or_default();
+    let after = text.get(range.end..).unwrap_or_default();
+    let is_sign = |c: char| !c.is_whitespace() && !matches!(c, '(' | ')' | ',' | ';' | '?' | '!');
+    let ends = |c: char| is_sign(c) && !matches!(c, '.' | ':');
+    let is_free = !before.ends_with(is_sign) && !after.starts_with(ends);
+    let mut next = after.chars();
+    let is_path = next.next() == Some('.') && next.next().is_some_and(char::is_alphanumeric);
+    // A capital at the beginning of a sentence.
+    let small = if before.is_empty() && !after.trim().is_empty() {
+        word.trim_start_matches(char::is_uppercase)
+    } else {
+        word
+    };
+    let is_small = word.len() - small.len() <= 4 && small.chars().all(char::is_lowercase);
+    let lower = word.to_lowercase();
+    let is_quoted = |quoted: &str| quoted.to_lowercase().contains(&lower);
+    word.chars().count() >= LEAST_LETTERS
+        && is_small
+        && is_free
+        && !is_path
+        && !before.ends_with(QUOTES)
+        && !parsed.quoted().any(is_quoted)
+        && !intent.identifiers.iter().any(|name| name == word)
+}
+
+/// The word of the documents that a word in small letters is spelled like, the nearest and most frequent one.
+fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result<Option<String>> {
+    let most = if word.chars().count() >= LETTERS_OF_TWO {
+        2
+    } else {
+        1
+    };
+    let segments = sources.keyword_segments()?;
+    // Term, distance of its beginning, chunks.
+    let mut terms: Vec<(String, u8, u64)> = Vec::new();
+    for segment in &segments {
+        sources.tick()?;
+        for found in segment.reader.similar_terms(word, most)? {
+            let list = segment.reader.postings(&found.term)?;
+            let chunks = list.map_or(0, |list| u64::from(list.count()));
+            match terms.iter_mut().find(|(term, ..)| *term == found.term) {
+                Some((.., all)) => *all += chunks,
+                None => terms.push((found.term, found.distance, chunks)),
+            }
+        }
+    }
+    terms.retain(|(term, ..)| term.chars().all(char::is_lowercase));
+    // Long terms first: a short one is the beginning of many words.
+    terms
+        .sort_by_key(|(term, distance, chunks)| (*distance, Reverse(term.len()), Reverse(*chunks)));
+    let mut texts = RowText::new(sources);
+    let mut best: Option<(u8, Reverse<u64>, String)> = None;
+    for (term, _, chunks) in terms.iter().take(MOST_READ) {
+        for (number, segment) in segments.iter().enumerate() {
+            let rows = segment.reader.first_rows(term)?;
+            let is_live = |row: &u32| !segment.deleted.is_some_and(|rows| rows.contains(*row));
+            for row in rows.into_iter().filter(is_live).take(ROWS_OF_TERM) {
+                let address = ChunkAddress {
+                    segment: number,
+                    row,
+                };
+                let text = texts.of(address)?;
+                analyser.analyse(text, |found, range| {
+                    let written = text.get(range).unwrap_or_default();
+                    if found == term && written.chars().all(char::is_alphabetic) {
+                        let written = written.to_lowercase();
+                        let key = (edit_distance(&written, word), Reverse(*chunks), written);
+                        if key.0 <= most && best.as_ref().is_none_or(|best| key < *best) {
+                            best = Some(key);
+                        }
+                    }
+                });
+            }
+        }
+    }
+    let Some((.., written)) = best else {
+        return Ok(None);
+    };
+    let is_slip = !embed::is_word(word) || embed::likeness(word, &written)? >= LEAST_LIKENESS;
+    Ok(is_slip.then_some(written))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_told_from_words() {
+        for word in [
+            "ADR-086",
+            "E0999",
+            "frobnicate_all",
+            "readTimeout",
+            "2.10.3-rc",
+            "#A4",
+            "2.10.3",
+        ] {
+            assert!(is_identifier(word), "{word}");
+        }
+        for word in ["seperate", "Seperate", "404", "HTTP", "2.5"] {
+            assert!(!is_identifier(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn only_plain_words_may_be_slips() {
+        let is_slip = |text: &str, word: &str| {
+            let start = text.find(word).unwrap();
+            let parsed = crate::search::query::parser::parse(text);
+            let range = start..start + word.len();
+            may_be_slip(text, &range, &parsed, &Intent::of(text))
+        };
+        for text in [
+            "seperate",
+            "how are files seperate?",
+            "Seperate files",
+            "(seperate)",
+        ] {
+            let word = if text.starts_with('S') {
+                "Seperate"
+            } else {
+                "seperate"
+            };
+            assert!(is_slip(text, word), "{text}");
+        }
+        for text in [
+            "\"seperate files\"",
+            "src/seperate",
+            "seperate.rs",
+            "`seperate`",
+            "--seperate",
+        ] {
+            assert!(!is_slip(text, "seperate"), "{text}");
+        }
+        assert!(!is_slip("the Seperate", "Seperate"));
+        assert!(!is_slip("sep", "sep"));
+    }
+}
