@@ -502,7 +502,7 @@ class Hit:
         """Ranges of characters of `text` that match terms of the query: `text[a:b]`."""
     @property
     def score(self) -> float:
-        """0 to 1, comparable between requests and files. At 0.5, a right answer and a chance match are equally likely."""
+        """0 to 1, comparable between requests and files: the probability that the hit answers."""
     @property
     def fused_score(self) -> float:
         """The score that ranks the hits."""

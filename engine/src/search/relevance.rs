@@ -23,6 +23,10 @@ pub struct RelevanceSignals {
     /// Largest vector score of all candidates, 0..1. `None`: the mode has no vector score, or the
     /// model knows no word of the query.
     pub vector: Option<f32>,
+    /// How near the tenth nearest candidate still is, 0..1: its vector score, but at least .6 of the largest one, so
+    /// that a filter which leaves few chunks lowers it only so far. 0 without a vector score. A file about the subject
+    /// of the query has many near chunks; a chance match stands alone.
+    pub near: f32,
     /// Share of the words of the query that the model knows, 0..1; of several models the largest. 0 in a
     /// mode without a vector score.
     pub coverage: f32,
@@ -64,7 +68,5 @@ impl Relevance {
 }
 
 /// Where the best hit scores less, nothing is relevant. Below .5, because an answer that is called
-/// irrelevant by mistake costs more than a hit too many: on collections left out the best hits of .90 of
-/// the foreign questions are below it, and .96 of the right answers are above
-/// (`cargo xtask eval --tables calibration`).
-pub const RELEVANT_SCORE: f32 = 0.3;
+/// irrelevant by mistake costs more than a hit too many (`cargo xtask eval --tables calibration`).
+pub const RELEVANT_SCORE: f32 = 0.35;

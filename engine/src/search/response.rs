@@ -77,8 +77,8 @@ pub struct Hit {
     pub symbol: Option<HitSymbol>,
     /// The page, sheet or slide that `text` lies in; `None` in a document without them.
     pub part: Option<PartAddress>,
-    /// Score of the best chunk, 0..1, comparable between requests, modes and files: at .5 a right
-    /// answer and the best hit of a question that the file has no answer to are equally likely.
+    /// Score of the best chunk, 0..1, comparable between requests, modes and files: the probability that it answers,
+    /// among right hits, the best hits of questions that the file has no answer to (a quarter as many), and other hits.
     /// [`Mode::Title`]: .5 or more; a query of operators alone: 1; a request with a [vector](crate::Request::vector): the
     /// fused score.
     pub score: f32,

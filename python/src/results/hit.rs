@@ -35,7 +35,7 @@ pub(crate) struct Hit {
     /// The lines after the passage, if `context` asks for them.
     #[pyo3(get)]
     pub(crate) after: String,
-    /// 0 to 1, comparable between requests and files. At 0.5, a right answer and a chance match are equally likely.
+    /// 0 to 1, comparable between requests and files: the probability that the hit answers.
     #[pyo3(get)]
     pub(crate) score: f32,
     /// The score that ranks the hits.

@@ -53,6 +53,8 @@ struct Options {
     tables: Tables,
     sweep: bool,
     json: Option<PathBuf>,
+    /// The calibration asks these checkouts, too.
+    checkouts: PathBuf,
     /// Where the diagram of the calibration goes.
     svg: Option<PathBuf>,
 }
@@ -250,7 +252,7 @@ fn run_calibration(
     names: &[String],
     figures: &mut Map<String, Value>,
 ) -> Result<bool> {
-    let Some(report) = calibration::run(&options.folder, names)? else {
+    let Some(report) = calibration::run(&options.folder, names, &options.checkouts)? else {
         return Ok(true);
     };
     if let Some(path) = &options.svg {
@@ -305,6 +307,7 @@ fn parse(arguments: &[String]) -> Result<Options> {
         tables: Tables::ALL,
         sweep: false,
         json: None,
+        checkouts: default_checkouts(),
         svg: None,
     };
     let mut arguments = arguments.iter();
@@ -317,6 +320,7 @@ fn parse(arguments: &[String]) -> Result<Options> {
         match argument.as_str() {
             "--sets" => options.sets = Some(split(value()?)),
             "--tables" => options.tables = parse_tables(&split(value()?))?,
+            "--checkouts" => options.checkouts = PathBuf::from(value()?),
             "--svg" => options.svg = Some(PathBuf::from(value()?)),
             "--json" => options.json = Some(PathBuf::from(value()?)),
             "--sweep" => options.sweep = true,
@@ -364,6 +368,14 @@ fn split(list: &str) -> Vec<String> {
         .filter(|name| !name.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// The folder of the checkouts that natural questions are about.
+fn default_checkouts() -> PathBuf {
+    repository::root()
+        .parent()
+        .unwrap_or(Path::new("/"))
+        .join("checkouts")
 }
 
 fn default_folder() -> PathBuf {

@@ -45,6 +45,13 @@ fn fields(set: &str) -> &'static [&'static str] {
         "nl2bash" => &["shell"],
         "code-python" | "commits" => &["code", "python"],
         "code-go" | "code-java" | "code-js" | "code-rust" | "cookbook-code" => &["code"],
+        "encode/httpx" | "expressjs/express" => &["http"],
+        "jhy/jsoup" => &["http", "html"],
+        "spf13/cobra" => &["command lines"],
+        "BurntSushi/ripgrep" => &["command lines", "files"],
+        "libuv/libuv" => &["files", "processes"],
+        "ajv-validator/ajv" => &["schemas"],
+        "prometheus/docs" => &["http", "monitoring"],
         // Nothing is known of it, so no question is known to be wrong for it.
         _ => &[],
     }

@@ -4,91 +4,17 @@
 //! large file. So the score of a hit is, in odds (the logarithm of them, as in logistic regression),
 //! a sum of its fused score and of facts about the whole request, with weights for each mode. It lies in
 //! 0..1 and rises strictly with the fused score, so the order of the hits of an answer is that of
-//! their fused scores. At .5 a right answer and the best hit of a question of another field are
-//! equally likely.
+//! their fused scores.
+//!
+//! The score is the probability that a hit answers, in a population of four right hits for the best hit of a question
+//! of another field, and 0.3 wrong hits for each of these: a right answer that is left out costs more than a
+//! wrong hit that is shown.
+
+mod table;
+
+pub use table::{FUSED_WEIGHT, HYBRID, KEYWORD, SEMANTIC, Weights};
 
 use crate::search::relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
-
-/// The weights of one combination of keyword and vector scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Weights {
-    /// Of the fused score of the hit. Chosen, not fitted: see [`FUSED_WEIGHT`].
-    pub fused: f64,
-    /// Of the largest keyword score of the answer.
-    pub keyword: f64,
-    /// Of the largest vector score of the answer; where there is a keyword score too, times the coverage,
-    /// as in the fused score.
-    pub vector: f64,
-    /// Of the square root of the matched idf: the idf of the terms that the chunk with the largest
-    /// keyword score has.
-    pub matched_idf: f64,
-    /// Of the coverage: the share of the words of the query that the model knows.
-    pub coverage: f64,
-    /// Of the tenfolds of chunks in the files: the best of many chance matches is a close one.
-    pub chunks: f64,
-    /// What is added to all.
-    pub constant: f64,
-}
-
-impl Weights {
-    /// All but the first, in the order of the fields.
-    pub fn of_facts(&self) -> [f64; 6] {
-        [
-            self.keyword,
-            self.vector,
-            self.matched_idf,
-            self.coverage,
-            self.chunks,
-            self.constant,
-        ]
-    }
-}
-
-/// How far the hits of one answer are apart: a tenth of fused score is .8 in the logarithm of the odds,
-/// .5 against .69. Right answers against the best hits of foreign questions say nothing about it,
-/// because only the best of those counts: from 0 to 12 the share of either falls by .006.
-pub const FUSED_WEIGHT: f64 = 8.0;
-
-// The weights below are a logistic regression on the development sets: judged right answers among the
-// first ten hits, against the best hit of questions put to files of other fields. Files of 15 to 13 000
-// chunks, and of all sets together, 70 000; each set and each size counts the same. Of sets left out,
-// .94 of the right answers score .5 or more, and .94 of those best hits less; with keywords alone .86
-// and .91, with vectors alone .90 and .91.
-// `cargo xtask eval --tables calibration` fits them again, leaving one set out at a time, prints what
-// they keep and reject beside what these do, and draws both.
-
-/// Keyword and vector score.
-pub const HYBRID: Weights = Weights {
-    fused: FUSED_WEIGHT,
-    keyword: 4.46,
-    vector: 14.54,
-    matched_idf: 1.44,
-    coverage: -9.83,
-    chunks: -2.662,
-    constant: 4.685,
-};
-
-/// Keyword score alone.
-pub const KEYWORD: Weights = Weights {
-    fused: FUSED_WEIGHT,
-    keyword: 6.47,
-    vector: 0.0,
-    matched_idf: 2.177,
-    coverage: 0.0,
-    chunks: -2.143,
-    constant: -3.542,
-};
-
-/// Vector score alone.
-pub const SEMANTIC: Weights = Weights {
-    fused: FUSED_WEIGHT,
-    keyword: 0.0,
-    vector: 16.91,
-    matched_idf: 0.0,
-    coverage: 0.0,
-    chunks: -1.739,
-    constant: -4.017,
-};
 
 /// Where one chunk has every term of the query, a hit of this fused score or more scores at least .5,
 /// however large the file: names and error codes have no useful embedding. A chunk of twice the mean
@@ -98,6 +24,9 @@ pub(crate) const EVERY_TERM_FUSED: f64 = 0.1;
 /// The logarithm of the odds of the best hit for an identifier that no document has: a score of .4. Its neighbours may
 /// still be of use, so it is above [`RELEVANT_SCORE`](crate::RELEVANT_SCORE).
 const MISSING_ODDS: f64 = -0.405;
+
+/// Files of fewer chunks count as one of so many, the smallest that the weights are fitted to.
+const LEAST_CHUNKS: u64 = 15;
 
 /// Turns the fused scores of one answer into scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -212,7 +141,7 @@ pub fn weights(signals: &RelevanceSignals) -> &'static Weights {
 
 /// The facts of a request in the order of [`Weights::of_facts`]. Numbers that are not finite or are
 /// negative count as 0.
-pub fn facts(signals: &RelevanceSignals) -> [f64; 6] {
+pub fn facts(signals: &RelevanceSignals) -> [f64; 5] {
     let coverage = finite(signals.coverage).min(1.0);
     let trust = if signals.keyword.is_some() {
         coverage
@@ -220,11 +149,10 @@ pub fn facts(signals: &RelevanceSignals) -> [f64; 6] {
         1.0
     };
     [
-        finite(signals.keyword.unwrap_or(0.0)),
-        trust * finite(signals.vector.unwrap_or(0.0)),
+        trust * finite(signals.near),
         finite(signals.matched_idf).sqrt(),
         coverage,
-        (signals.chunks.max(1) as f64).log10(),
+        (signals.chunks.max(LEAST_CHUNKS) as f64).log10(),
         1.0,
     ]
 }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kb::{Kb, KbWriter};
+use crate::search::Request;
 
 fn signals(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
     RelevanceSignals {
@@ -11,6 +13,7 @@ fn signals(keyword: f32, vector: f32, chunks: u64) -> RelevanceSignals {
         matched_idf: 6.0,
         query_idf: 20.0,
         vector: Some(vector),
+        near: 0.8 * vector,
         coverage: 1.0,
         chunks,
         has_given_vector: false,
@@ -44,14 +47,14 @@ fn a_score_is_the_logistic_function_of_its_odds() {
         let even = (-constant / slope) as f32;
         assert!((calibration.score(even) - 0.5).abs() < 1e-6);
         let above = calibration.score(even + 0.1);
-        assert!((above - 0.690).abs() < 0.001, "{above}");
+        assert!((above - 0.769).abs() < 0.001, "{above}");
     }
 }
 
 #[test]
 fn the_vector_part_counts_as_far_as_words_are_known() {
-    let known = signals(0.2, 0.6, 1000);
-    let of = |coverage| facts(&RelevanceSignals { coverage, ..known })[1];
+    let known = signals(0.2, 0.75, 1000);
+    let of = |coverage| facts(&RelevanceSignals { coverage, ..known })[0];
     assert_eq!(of(0.0), 0.0);
     assert!((of(0.5) - 0.3).abs() < 1e-6 && of(2.0) == of(1.0));
     let meaning = RelevanceSignals {
@@ -59,7 +62,7 @@ fn the_vector_part_counts_as_far_as_words_are_known() {
         coverage: 0.5,
         ..known
     };
-    assert!((facts(&meaning)[1] - 0.6).abs() < 1e-6);
+    assert!((facts(&meaning)[0] - 0.6).abs() < 1e-6);
 }
 
 #[test]
@@ -81,6 +84,62 @@ fn a_chunk_with_every_term_scores_half_in_any_file() {
         ..name
     };
     assert!(Calibration::ranked(&no_term).score(name.fused) < 0.1);
+}
+
+#[test]
+fn the_tenth_hit_of_a_good_answer_scores_less_than_the_first() {
+    let good = RelevanceSignals {
+        matched_idf: 16.0,
+        ..signals(0.7, 0.7, 2000)
+    };
+    let calibration = Calibration::ranked(&good);
+    assert!(calibration.score(0.45) > 0.95);
+    assert!(calibration.score(0.2) < 0.8);
+    let smallest = |chunks| Calibration::ranked(&RelevanceSignals { chunks, ..good });
+    assert_eq!(smallest(1), smallest(LEAST_CHUNKS));
+    assert_ne!(smallest(LEAST_CHUNKS), smallest(LEAST_CHUNKS + 1));
+}
+
+#[test]
+fn unrelated_hits_of_a_small_file_score_less_than_the_right_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("four.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    for (name, text) in [
+        (
+            "watch.md",
+            "# Watching\n\nRun `kb watch` to keep the file of a folder up to date.\n",
+        ),
+        (
+            "bread.md",
+            "# Bread\n\nKnead the dough for ten minutes, then let it rest.\n",
+        ),
+        (
+            "whales.md",
+            "# Whales\n\nThe blue whale is the largest animal of the sea.\n",
+        ),
+        (
+            "tax.md",
+            "# Tax\n\nThe return is due in May; late returns cost a fee.\n",
+        ),
+    ] {
+        writer.add_bytes(name, text.as_bytes()).unwrap();
+    }
+    writer.commit().unwrap();
+    let kb = Kb::open(&path).unwrap();
+    for query in ["How do I watch a folder?", "how long does the dough rest"] {
+        let answer = kb.search(&Request::new(query)).unwrap();
+        assert_eq!(answer.relevance, Relevance::Relevant, "{query}");
+        let scores: Vec<f32> = answer.hits.iter().map(|hit| hit.score).collect();
+        let (first, others) = scores.split_first().unwrap();
+        assert!(*first >= 0.5, "{query} {scores:?}");
+        assert!(
+            others.iter().all(|score| *score < 0.7),
+            "{query} {scores:?}"
+        );
+    }
+    let foreign = kb.search(&Request::new("quantum entanglement of photons"));
+    assert_eq!(foreign.unwrap().relevance, Relevance::NothingRelevant);
 }
 
 #[test]
@@ -168,6 +227,7 @@ proptest! {
             matched_idf: matched.min(total),
             query_idf: total,
             vector: has_vector.then_some(vector),
+            near: if has_vector { vector } else { 0.0 },
             coverage,
             chunks,
             ..RelevanceSignals::default()
@@ -175,8 +235,7 @@ proptest! {
         let score = Calibration::ranked(&signals).score(fused);
         prop_assert!(Calibration::ranked(&signals).score(fused + more) >= score);
         let better = [
-            RelevanceSignals { keyword: signals.keyword.map(|part| part + more), ..signals },
-            RelevanceSignals { vector: signals.vector.map(|part| part + more), ..signals },
+            RelevanceSignals { near: signals.near + more, ..signals },
             RelevanceSignals { matched_idf: (matched + more).min(total), ..signals },
             RelevanceSignals { matched_idf: total, ..signals },
             RelevanceSignals { chunks: chunks / 2, ..signals },
@@ -210,6 +269,7 @@ proptest! {
             matched_idf,
             query_idf,
             vector: has_vector.then_some(vector),
+            near: vector,
             coverage,
             chunks,
             has_given_vector: false,

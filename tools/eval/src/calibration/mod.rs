@@ -1,9 +1,10 @@
-//! The score of hits: fits the weights of the calibration, leaving one collection out at a time, and shows
-//! what scores keep and reject.
+//! The score of hits: fits the weights of the calibration, leaving one collection or repository out at a time, and
+//! shows what scores keep and reject, and how well they are probabilities.
 
 mod fit;
 mod observe;
 mod plot;
+mod repositories;
 mod shares;
 
 use std::fs;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::runner::RANKED;
 use crate::thresholds::Threshold;
 use observe::{Observation, Size};
-use shares::{Scores, Shares};
+use shares::{Reliability, Scores, Shares};
 
 /// The score at which a right answer and the best hit of an off-topic question are equally likely.
 const EVEN: f32 = 0.5;
@@ -45,8 +46,10 @@ pub(crate) struct Report {
 }
 
 /// Asks, fits and prints; `None` when no two collections are of different fields.
-pub(crate) fn run(folder: &Path, names: &[String]) -> Result<Option<Report>> {
-    let all = observe::observe(folder, names)?;
+pub(crate) fn run(folder: &Path, names: &[String], checkouts: &Path) -> Result<Option<Report>> {
+    let mut all = observe::observe(folder, names)?;
+    let mut names = names.to_vec();
+    all.extend(repositories::observe(checkouts, &mut names)?);
     if !all.iter().any(|seen| seen.is_own) || all.iter().all(|seen| seen.is_own) {
         println!("\ncalibration: skipped, no two of these collections are of different fields");
         return Ok(None);
@@ -71,10 +74,8 @@ pub(crate) fn run(folder: &Path, names: &[String]) -> Result<Option<Report>> {
             shipped: shipped.collect(),
         }
     });
-    let report = Report {
-        names: names.to_vec(),
-        modes: modes.collect(),
-    };
+    let modes = modes.collect();
+    let report = Report { names, modes };
     report.print();
     Ok(Some(report))
 }
@@ -121,19 +122,7 @@ impl Report {
     fn print(&self) {
         for mode in &self.modes {
             println!("\n## Scores, {}\n", mode.name);
-            let Weights {
-                fused,
-                keyword,
-                vector,
-                matched_idf,
-                coverage,
-                chunks,
-                constant,
-            } = mode.fitted;
-            println!(
-                "fitted to all: fused {fused}, keyword {keyword:.2}, vector {vector:.2}, matched_idf \
-                 {matched_idf:.3}, coverage {coverage:.2}, chunks {chunks:.3}, constant {constant:.3}\n"
-            );
+            print_table(mode);
             println!(
                 "| at {EVEN} | left out: right kept | best foreign gone | all foreign gone | answered in \
                  5, kept | as it is: the same |"
@@ -161,15 +150,47 @@ impl Report {
                  (as it is: {:.3}, {:.3})",
                 left_out.lost, left_out.best_gone, shipped.lost, shipped.best_gone
             );
-            let tenths = (0..10).map(|tenth| {
-                let share = shares::right_in_tenth(&mode.left_out, tenth);
-                share.map_or("-".to_owned(), |share| format!("{share:.2}"))
-            });
-            println!(
-                "\nright among right answers and best foreign hits, by tenths of score: {}",
-                tenths.collect::<Vec<_>>().join(" ")
-            );
+            for (name, is_repository) in [("collections", false), ("repositories", true)] {
+                let counts = |one: &Scores| (one.size == Size::Repository) == is_repository;
+                print_reliability(name, &shares::reliability(&mode.left_out, counts));
+            }
         }
+    }
+}
+
+/// The weights as they stand in the table of the engine.
+fn print_table(mode: &OfMode) {
+    let Weights {
+        near,
+        matched_idf,
+        coverage,
+        chunks,
+        constant,
+        ..
+    } = mode.fitted;
+    println!(
+        "```rust\npub const {}: Weights = Weights {{\n    fused: FUSED_WEIGHT,\n    near: {near:.3},\n    \
+         matched_idf: {matched_idf:.3},\n    coverage: {coverage:.3},\n    chunks: {chunks:.3},\n    constant: \
+         {constant:.3},\n}};\n```\n",
+        mode.name.to_uppercase()
+    );
+}
+
+fn print_reliability(name: &str, found: &Reliability) {
+    println!(
+        "\n{name}, left out: AUC {:.3}, of own hits {:.3}, Brier {:.3}; first hit {:.2}, last {:.2}\n",
+        found.auc, found.auc_of_own, found.brier, found.first, found.last
+    );
+    println!("| score | mean | right | share of hits |\n|---|---|---|---|");
+    for (tenth, of) in found.tenths.iter().enumerate() {
+        let low = tenth as f64 / 10.0;
+        println!(
+            "| {low:.1} to {:.1} | {:.2} | {:.2} | {:.3} |",
+            low + 0.1,
+            of.score,
+            of.right,
+            of.share
+        );
     }
 }
 

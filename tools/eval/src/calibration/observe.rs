@@ -12,11 +12,11 @@ use crate::sets::{self, JudgedSet, Question};
 use crate::verdict::{Built, WRONG_PER_FILE, foreign, spread};
 
 /// Hits of a question that count.
-const TOP: usize = 10;
+pub(super) const TOP: usize = 10;
 
-/// Questions of a collection that are put to the file of all collections, and to that of all other
+/// Questions of a collection that are put to a file of it, to the file of all collections, and to that of all other
 /// fields.
-const PER_JOINED: usize = 150;
+const PER_FILE: usize = 150;
 
 /// How large the files are: rows of a sample, a whole collection, all collections together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,15 +24,18 @@ pub(crate) enum Size {
     Rows(usize),
     Whole,
     Joined,
+    /// A checkout of a repository.
+    Repository,
 }
 
 impl Size {
-    pub(crate) const ALL: [Size; 5] = [
+    pub(crate) const ALL: [Size; 6] = [
         Size::Rows(15),
         Size::Rows(40),
         Size::Rows(400),
         Size::Whole,
         Size::Joined,
+        Size::Repository,
     ];
 
     pub(crate) fn name(self) -> String {
@@ -40,6 +43,7 @@ impl Size {
             Size::Rows(rows) => format!("{rows} chunks"),
             Size::Whole => "whole sets".to_owned(),
             Size::Joined => "all sets in one".to_owned(),
+            Size::Repository => "repositories".to_owned(),
         }
     }
 }
@@ -98,12 +102,12 @@ pub(crate) fn observe(folder: &Path, names: &[String]) -> Result<Vec<Observation
     Ok(all)
 }
 
-/// Rows of the files of a size, `None` for all of them; joined files are those of whole collections.
+/// Rows of the files of a size, `None` for all of them; `None` for what is no collection by itself.
 fn rows_of(size: Size) -> Option<Option<usize>> {
     match size {
         Size::Rows(rows) => Some(Some(rows)),
         Size::Whole => Some(None),
-        Size::Joined => None,
+        Size::Joined | Size::Repository => None,
     }
 }
 
@@ -118,7 +122,8 @@ fn apart(built: &[Built], size: Size, all: &mut Vec<Observation>) -> Result<()> 
             is_own,
             answers,
         };
-        let answers = ask_all(&files, Some(0), &own.questions)?;
+        let questions = spread(&own.questions, PER_FILE);
+        let answers = ask_all(&files, Some(0), &questions)?;
         all.extend(answers.into_iter().map(|one| observed(set, true, one)));
         let wrong = spread(&own.questions, WRONG_PER_FILE);
         for (number, other) in built.iter().enumerate() {
@@ -135,7 +140,7 @@ fn apart(built: &[Built], size: Size, all: &mut Vec<Observation>) -> Result<()> 
 fn joined(built: &[Built], all: &mut Vec<Observation>) -> Result<()> {
     let every: Vec<&Kb> = built.iter().map(|one| &one.file.kb).collect();
     for (set, own) in built.iter().enumerate() {
-        let questions = spread(&own.questions, PER_JOINED);
+        let questions = spread(&own.questions, PER_FILE);
         let others = built.iter().filter(|one| foreign(&own.name, &one.name));
         let others: Vec<&Kb> = others.map(|one| &one.file.kb).collect();
         let observed = |is_own, answers| Observation {

@@ -3,7 +3,7 @@
 
 use kb_engine::testing::search::calibration::{self, Weights, with_weights};
 
-use super::fit::Example;
+use super::fit::{Example, RIGHT_SHARE, WRONG_SHARE};
 use super::observe::{Observation, Size};
 use crate::metrics::mean;
 
@@ -38,9 +38,9 @@ pub(crate) fn scores(seen: &Observation, mode: usize, weights: &Weights) -> Opti
     })
 }
 
-/// The right answers, and the best hit of each foreign question, without the pairs that `left_out` has
-/// part in. Each collection in each size counts the same. `weights`: answers that the engine scores with
-/// others, because a part has no score, teach nothing about these.
+/// Right hits, wrong hits beside them, and the best hit of each foreign question, without the pairs that `left_out` has
+/// part in. Each collection in each size counts the same, and each kind of hit as its share says. `weights`: answers
+/// that the engine scores with others, because a part has no score, teach nothing about these.
 pub(crate) fn examples(
     all: &[Observation],
     mode: usize,
@@ -48,41 +48,161 @@ pub(crate) fn examples(
     left_out: Option<usize>,
 ) -> Vec<Example> {
     let mut examples = Vec::new();
-    let mut lists = [0usize, 0];
+    let mut lists = [0usize; KINDS];
     for list in all.chunk_by(|a, b| (a.set, a.size, a.is_own) == (b.set, b.size, b.is_own)) {
         let counts = |seen: &&Observation| {
             left_out.is_none_or(|out| seen.set != out && seen.file != Some(out))
         };
-        let mut of_list = Vec::new();
-        for answer in list
-            .iter()
-            .filter(counts)
-            .filter_map(|s| s.answers.get(mode))
-        {
+        let mut of_list: [Vec<Example>; KINDS] = Default::default();
+        for seen in list.iter().filter(counts) {
+            let Some(answer) = seen.answers.get(mode) else {
+                continue;
+            };
             if calibration::weights(&answer.signals) != weights {
                 continue;
             }
-            let is_own = list.first().is_some_and(|seen| seen.is_own);
-            let hits = answer.hits.iter().enumerate();
-            let hits = hits.filter(|(rank, hit)| if is_own { hit.is_right } else { *rank == 0 });
-            of_list.extend(hits.map(|(_, hit)| Example {
-                fused: f64::from(hit.fused),
-                facts: calibration::facts(&answer.signals),
-                is_right: is_own,
-                weight: 0.0,
-            }));
+            for (rank, hit) in answer.hits.iter().enumerate() {
+                let Some(kind) = kind_of(seen.is_own, hit.is_right, rank) else {
+                    continue;
+                };
+                of_list[kind].push(Example {
+                    fused: f64::from(hit.fused),
+                    facts: calibration::facts(&answer.signals),
+                    is_right: kind == RIGHT,
+                    weight: SHARES[kind],
+                });
+            }
         }
-        let Some(first) = of_list.first() else {
-            continue;
-        };
-        lists[usize::from(first.is_right)] += 1;
-        let weight = 1.0 / of_list.len() as f64;
-        examples.extend(of_list.into_iter().map(|one| Example { weight, ..one }));
+        for (kind, of_kind) in of_list.into_iter().enumerate() {
+            lists[kind] += usize::from(!of_kind.is_empty());
+            let count = of_kind.len() as f64;
+            let weighted = of_kind.into_iter().map(|one| Example {
+                weight: one.weight / count,
+                ..one
+            });
+            examples.extend(weighted.map(|one| (kind, one)));
+        }
     }
-    for example in &mut examples {
-        example.weight /= lists[usize::from(example.is_right)] as f64;
-    }
+    let examples = examples.into_iter();
     examples
+        .map(|(kind, one)| Example {
+            weight: one.weight / lists[kind] as f64,
+            ..one
+        })
+        .collect()
+}
+
+/// Kinds of hits that weights are fitted to: right ones, the best of foreign questions, wrong ones of own questions.
+const KINDS: usize = 3;
+const RIGHT: usize = 0;
+const FOREIGN: usize = 1;
+const WRONG: usize = 2;
+
+/// How much each kind counts.
+const SHARES: [f64; KINDS] = [RIGHT_SHARE, 1.0, WRONG_SHARE];
+
+/// The kind of a hit at a rank, from 0; `None` for one that does not count.
+fn kind_of(is_own: bool, is_right: bool, rank: usize) -> Option<usize> {
+    match (is_own, is_right, rank) {
+        (true, true, _) => Some(RIGHT),
+        (true, false, _) => Some(WRONG),
+        (false, _, 0) => Some(FOREIGN),
+        (false, ..) => None,
+    }
+}
+
+/// How well scores tell right hits from others, and how well they are probabilities.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Reliability {
+    /// Chance that a right hit scores more than another one of the population that the weights are fitted to.
+    pub(crate) auc: f64,
+    /// The same among the hits of own questions.
+    pub(crate) auc_of_own: f64,
+    /// Mean squared difference between the score and 1 of a right hit, 0 of another.
+    pub(crate) brier: f64,
+    /// By tenths of score: the mean score, the share of right ones, and the share of all.
+    pub(crate) tenths: Vec<Tenth>,
+    /// Mean scores of the first and of the last hit of answers that have a right one.
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Tenth {
+    pub(crate) score: f64,
+    pub(crate) right: f64,
+    pub(crate) share: f64,
+}
+
+/// The reliability of the lists that `counts`.
+pub(crate) fn reliability(all: &[Scores], counts: impl Fn(&Scores) -> bool) -> Reliability {
+    let mut of_kinds: [Vec<f64>; KINDS] = Default::default();
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for one in all.iter().filter(|one| counts(one)) {
+        for (rank, (score, is_right)) in one.hits.iter().enumerate() {
+            if let Some(kind) = kind_of(one.is_own, *is_right, rank) {
+                of_kinds[kind].push(f64::from(*score));
+            }
+        }
+        if one.hits.iter().any(|hit| hit.1) {
+            first.extend(one.hits.first().map(|hit| f64::from(hit.0)));
+            last.extend(one.hits.last().map(|hit| f64::from(hit.0)));
+        }
+    }
+    let mut weighted: Vec<(f64, bool, f64)> = Vec::new();
+    for (kind, scores) in of_kinds.iter().enumerate() {
+        let weight = SHARES[kind] / scores.len().max(1) as f64;
+        weighted.extend(scores.iter().map(|score| (*score, kind == RIGHT, weight)));
+    }
+    let own: Vec<(f64, bool, f64)> = [RIGHT, WRONG]
+        .into_iter()
+        .flat_map(|kind| {
+            of_kinds[kind]
+                .iter()
+                .map(move |score| (*score, kind == RIGHT, 1.0))
+        })
+        .collect();
+    let total: f64 = weighted.iter().map(|one| one.2).sum();
+    let squares = weighted.iter().map(|(score, is_right, weight)| {
+        let off = score - f64::from(u8::from(*is_right));
+        weight * off * off
+    });
+    let tenths = (0..10u8).map(|tenth| {
+        let in_tenth = |score: f64| ((score * 10.0) as u8).min(9) == tenth;
+        let these = || weighted.iter().filter(|one| in_tenth(one.0));
+        let weight: f64 = these().map(|one| one.2).sum();
+        let of = |sum: f64| if weight > 0.0 { sum / weight } else { 0.0 };
+        Tenth {
+            score: of(these().map(|one| one.0 * one.2).sum()),
+            right: of(these().filter(|one| one.1).map(|one| one.2).sum()),
+            share: weight / total.max(f64::MIN_POSITIVE),
+        }
+    });
+    Reliability {
+        brier: squares.sum::<f64>() / total.max(f64::MIN_POSITIVE),
+        tenths: tenths.collect(),
+        auc: auc(weighted),
+        auc_of_own: auc(own),
+        first: mean(&first),
+        last: mean(&last),
+    }
+}
+
+/// Chance that a right one is larger than another, by weights; of equal ones half.
+fn auc(mut scored: Vec<(f64, bool, f64)>) -> f64 {
+    scored.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut below, mut won) = (0.0, 0.0);
+    let mut right = 0.0;
+    for equal in scored.chunk_by(|a, b| a.0 == b.0) {
+        let of = |is_right: bool| -> f64 {
+            let these = equal.iter().filter(|one| one.1 == is_right);
+            these.map(|one| one.2).sum()
+        };
+        won += of(true) * (below + of(false) / 2.0);
+        below += of(false);
+        right += of(true);
+    }
+    won / (right * below).max(f64::MIN_POSITIVE)
 }
 
 /// The shares at one threshold.
@@ -169,17 +289,6 @@ pub(crate) fn curve(all: &[Scores]) -> Vec<Shares> {
         .collect()
 }
 
-/// Of the right answers and the best hits of foreign questions with a score in that tenth, the share that
-/// is right, where there are as many of either; `None` without any.
-pub(crate) fn right_in_tenth(all: &[Scores], tenth: usize) -> Option<f64> {
-    let (low, high) = (tenth as f32 / 10.0, (tenth + 1) as f32 / 10.0);
-    let above = |threshold| shares(all, threshold, |_| true);
-    let (low, high) = (above(low), above(high));
-    let right = low.kept - high.kept;
-    let wrong = high.best_gone - low.best_gone;
-    (right + wrong > 0.0).then(|| right / (right + wrong))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -226,8 +335,37 @@ mod tests {
         assert!(curve.is_sorted_by(|a, b| a.kept >= b.kept && a.gone <= b.gone));
         assert_eq!((curve[0].kept, curve[0].gone), (1.0, 0.0));
         assert_eq!((curve[STEPS].kept, curve[STEPS].gone), (0.0, 1.0));
-        // Half of the right answers and the best foreign hit.
-        assert_eq!(right_in_tenth(&all, 3), Some(0.5 / 1.5));
-        assert_eq!(right_in_tenth(&all, 5), None);
+    }
+
+    #[test]
+    fn reliability_weighs_right_foreign_and_wrong_hits() {
+        let whole = Size::Whole;
+        let mut all = list(
+            0,
+            whole,
+            true,
+            &[&[(0.95, true), (0.25, false)], &[(0.85, false)]],
+        );
+        // Of foreign questions the best hit counts.
+        all.extend(list(0, whole, false, &[&[(0.2, false), (0.1, false)]]));
+        let found = reliability(&all, |_| true);
+        assert_eq!((found.auc, found.auc_of_own), (1.0, 1.0));
+        let total = RIGHT_SHARE + 1.0 + WRONG_SHARE;
+        let squares =
+            RIGHT_SHARE * 0.05 * 0.05 + 0.2 * 0.2 + WRONG_SHARE / 2.0 * (0.25 * 0.25 + 0.85 * 0.85);
+        assert!((found.brier - squares / total).abs() < 1e-6, "{found:?}");
+        assert!((found.tenths[9].share - RIGHT_SHARE / total).abs() < 1e-9);
+        assert_eq!((found.tenths[9].right, found.tenths[8].right), (1.0, 0.0));
+        let mean = (0.2 + WRONG_SHARE / 2.0 * 0.25) / (1.0 + WRONG_SHARE / 2.0);
+        assert!((found.tenths[2].score - mean).abs() < 1e-6);
+        assert!((found.first - 0.95).abs() < 1e-6 && (found.last - 0.25).abs() < 1e-6);
+        assert_eq!(reliability(&all, |one| one.set == 1).brier, 0.0);
+    }
+
+    #[test]
+    fn equal_scores_are_told_apart_half_of_the_time() {
+        assert_eq!(auc(vec![(0.5, true, 1.0), (0.5, false, 3.0)]), 0.5);
+        let three = vec![(0.9, true, 1.0), (0.5, true, 3.0), (0.7, false, 1.0)];
+        assert_eq!(auc(three), 0.25);
     }
 }

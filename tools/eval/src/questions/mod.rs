@@ -17,7 +17,7 @@ use ask::{Answer, Call};
 use candidates::Candidates;
 use figures::{DEPTH, Figures, Ranks};
 use serde_json::{Map, Value, json};
-use set::Question;
+pub(crate) use set::{ANSWERS, Question};
 use tempfile::TempDir;
 use xtask::repository;
 
@@ -81,6 +81,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     report(&options, modes, &asked)?;
     written.map_or(Ok(()), Candidates::finish)?;
     Ok(true)
+}
+
+/// The questions of all sets about the checkouts in a folder, with their checkouts.
+pub(crate) fn judged(checkouts: &Path) -> Result<Vec<(PathBuf, Vec<Question>)>> {
+    let options = Options {
+        checkouts: checkouts.to_owned(),
+        ..parse(&[])?
+    };
+    let given = given(&options)?.into_iter();
+    Ok(given
+        .map(|(name, questions)| (checkouts.join(name), questions))
+        .collect())
 }
 
 /// Questions by the folders of their checkouts, in the order of the sets. Says what is missing.

@@ -13,32 +13,41 @@ use crate::sets::{read_lines, text_of};
 pub(super) const KINDS: [&str; 6] = ["where", "how", "what-happens", "howto", "why", "error"];
 
 /// The grade of a place that answers the question; 1 answers a part of it.
-pub(super) const ANSWERS: u64 = 2;
+pub(crate) const ANSWERS: u64 = 2;
 
 /// One question about a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Question {
+pub(crate) struct Question {
     /// The file that it is from, without its ending.
     pub(super) set: String,
     /// `owner/name` on GitHub.
-    pub(super) repository: String,
+    pub(crate) repository: String,
     pub(super) commit: String,
     pub(super) id: String,
     pub(super) kind: String,
-    pub(super) text: String,
-    pub(super) places: Vec<Place>,
+    pub(crate) text: String,
+    pub(crate) places: Vec<Place>,
 }
 
 /// Lines that answer a question, with their grade.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(crate) struct Place {
     pub(super) lines: Lines,
     pub(super) grade: u64,
 }
 
 impl Question {
+    /// A question with one place `path:A-B`.
+    #[cfg(test)]
+    pub(crate) fn about(text: &str, place: &str, grade: u64) -> Question {
+        Question {
+            text: text.to_owned(),
+            ..tests::question("q", &[(place, grade)])
+        }
+    }
+
     /// The best grade of the places that share a line with these; 0 without one.
-    pub(super) fn grade(&self, lines: &Lines) -> u64 {
+    pub(crate) fn grade(&self, lines: &Lines) -> u64 {
         let shared = self
             .places
             .iter()
