@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::search::filter::symbol_name::SymbolName;
 use crate::search::filter::symbols::WantedSymbols;
+use crate::search::query::intent::Intent;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -45,38 +46,54 @@ const FILLERS: [&str; 9] = ["is", "are", "was", "the", "a", "an", "of", "in", "f
 /// The name that a query asks for, and the rows in which a symbol of that name begins.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
+    /// As it stands in the query.
     name: Option<String>,
+    /// The symbols of the name.
+    symbol: Option<SymbolName>,
     /// By position of the segment.
     rows: Vec<RoaringBitmap>,
 }
 
 impl Definitions {
-    /// Nothing where the query asks for no name, or no symbol has it. A look-up a segment.
+    /// Nothing where the query asks for no name, or no symbol has it. A look-up a segment; for a name with what holds
+    /// it, as `Runtime::spawn`, also the symbols of the documents that have the last part of the name. A name that is
+    /// all of the query is found by its last part where nothing has all of it.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
-    pub(crate) fn find(query: &str, sources: &Sources<'_>) -> Result<Definitions> {
-        let Some(asked) = asked_name(query) else {
+    pub(crate) fn find(query: &str, intent: &Intent, sources: &Sources<'_>) -> Result<Definitions> {
+        let asked = asked_name(query);
+        let Some(name) = asked.or_else(|| called_name(intent)) else {
             return Ok(Definitions::default());
         };
-        for name in searched_names(asked) {
+        let Ok(symbol) = SymbolName::new("query", name) else {
+            return Ok(Definitions::default());
+        };
+        if symbol.has_holders() {
+            let held = rows_of(&symbol, sources)?;
+            if held.iter().any(|rows| !rows.is_empty()) {
+                return Ok(Definitions {
+                    name: Some(name.to_owned()),
+                    symbol: Some(symbol),
+                    rows: held,
+                });
+            }
+            if asked.is_none() {
+                return Ok(Definitions::default());
+            }
+        }
+        for name in searched_names(name.split('(').next().unwrap_or(name)) {
             let Some(pattern) = NamePattern::new(name).filter(NamePattern::is_name) else {
                 continue;
             };
-            let mut rows = Vec::with_capacity(sources.segments.len());
-            for bound in &sources.segments {
-                sources.tick()?;
-                let mut of_segment = bound
-                    .keyword_index()?
-                    .rows_of_symbols(SymbolTerm::Definition, &pattern)?;
-                if let Some(deleted) = bound.segment.deleted_rows() {
-                    of_segment -= deleted;
-                }
-                rows.push(of_segment);
-            }
+            let symbol = SymbolName::of_pattern(pattern);
+            let rows = rows_of(&symbol, sources)?;
             if rows.iter().any(|rows| !rows.is_empty()) {
-                let name = Some(name.to_owned());
-                return Ok(Definitions { name, rows });
+                return Ok(Definitions {
+                    name: Some(name.to_owned()),
+                    symbol: Some(symbol),
+                    rows,
+                });
             }
         }
         Ok(Definitions::default())
@@ -89,8 +106,7 @@ impl Definitions {
 
     /// The symbols of the name.
     pub(crate) fn wanted(&self) -> Option<WantedSymbols> {
-        let name = self.name().and_then(NamePattern::new);
-        name.map(|name| WantedSymbols::of_name(SymbolName::of_pattern(name)))
+        self.symbol.clone().map(WantedSymbols::of_name)
     }
 
     /// Whether a symbol of the name begins in a chunk.
@@ -117,6 +133,38 @@ impl Definitions {
         chunks.retain(|address| filter.is_verified(*address));
         Ok(chunks)
     }
+}
+
+/// The rows of all segments in which a symbol begins that has the name.
+fn rows_of(name: &SymbolName, sources: &Sources<'_>) -> Result<Vec<RoaringBitmap>> {
+    let wanted = WantedSymbols::of_name(name.clone());
+    let mut rows = Vec::with_capacity(sources.segments.len());
+    for (position, bound) in sources.segments.iter().enumerate() {
+        sources.tick()?;
+        let mut of_segment = RoaringBitmap::new();
+        for pattern in name.patterns().filter(|pattern| pattern.is_name()) {
+            of_segment |= bound
+                .keyword_index()?
+                .rows_of_symbols(SymbolTerm::Definition, pattern)?;
+        }
+        if let Some(deleted) = bound.segment.deleted_rows() {
+            of_segment -= deleted;
+        }
+        if name.has_holders() && !of_segment.is_empty() {
+            let source = sources.source(sources.file_of(position))?;
+            of_segment &= wanted.rows_of_documents(source, bound, &of_segment)?;
+        }
+        rows.push(of_segment);
+    }
+    Ok(rows)
+}
+
+/// The one name of a question that is written as that of a symbol with what holds it, or with arguments:
+/// `Runtime::spawn`, `parse_config()`.
+fn called_name(intent: &Intent) -> Option<&str> {
+    let mut called = intent.called.iter();
+    let name = called.next()?;
+    called.next().is_none().then_some(name.as_str())
 }
 
 /// The one name of a query that is a name, or that asks for a definition: "where is url_for defined".
@@ -199,6 +247,46 @@ mod tests {
         }
         let other = kb.search(&Request::new("url_for adapter").explain(true));
         assert_eq!(other.unwrap().explanation.unwrap().definition_of, None);
+    }
+
+    #[test]
+    fn a_name_with_what_holds_it_is_not_that_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let method = |of: &str| {
+            format!("class {of}:\n    def spawn(self, task):\n        return task.spawn(self)\n")
+        };
+        for of in ["Pool", "Runtime", "Thread"] {
+            let name = format!("{of}.py").to_lowercase();
+            writer.add_bytes(&name, method(of).as_bytes()).unwrap();
+        }
+        let uses = "# Tasks\n\nRuntime.spawn starts a task; Runtime.spawn puts the task last.\n";
+        writer.add_bytes("tasks.md", uses.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        for (query, name) in [
+            ("Runtime.spawn", "Runtime.spawn"),
+            ("where is Runtime::spawn defined", "Runtime::spawn"),
+            ("where does Runtime.spawn put the task?", "Runtime.spawn"),
+            (
+                "why does `Runtime#spawn()` put the task last",
+                "Runtime#spawn",
+            ),
+        ] {
+            let found = kb.search(&Request::new(query).explain(true)).unwrap();
+            assert_eq!(found.hits[0].document, "runtime.py", "{query}");
+            let name = Some(name);
+            assert_eq!(found.explanation.unwrap().definition_of.as_deref(), name);
+        }
+        // A question that nothing of this name answers, and a word of a question.
+        for query in [
+            "why is Queue.spawn slow?",
+            "how does spawn put the task last",
+        ] {
+            let found = kb.search(&Request::new(query).explain(true)).unwrap();
+            assert_eq!(found.explanation.unwrap().definition_of, None, "{query}");
+        }
     }
 
     #[test]

@@ -197,7 +197,7 @@ pub(crate) fn plan<'b>(
         plan.missing = unknown.missing;
         plan.asks_for_missing = unknown.is_asked_for;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
-        plan.definitions = Definitions::find(&plan.text, sources)?;
+        plan.definitions = Definitions::find(&plan.text, &plan.intent, sources)?;
         plan.keyword_query = Some(query);
     }
     match &request.vector {

@@ -107,6 +107,29 @@ impl WantedSymbols {
         Ok(())
     }
 
+    /// The rows of the documents of some rows, as [`WantedSymbols::rows_of_document`].
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::Cancelled`].
+    pub(crate) fn rows_of_documents(
+        &self,
+        source: &Source<'_>,
+        bound: &BoundSegment<'_>,
+        named: &RoaringBitmap,
+    ) -> Result<RoaringBitmap> {
+        let mut passing = RoaringBitmap::new();
+        let mut passed = 0;
+        for row in named {
+            if row < passed {
+                continue;
+            }
+            source.reporter.tick()?;
+            let id = bound.chunks().document(row)?;
+            passed = self.rows_of_document(source, bound, id, &mut passing)?;
+        }
+        Ok(passing)
+    }
+
     /// The rows of a document that have the name of such a symbol, or begin within one and no symbol that it holds:
     /// the further parts of a long function.
     fn rows_of_document(
@@ -178,17 +201,7 @@ pub(crate) fn keep_symbols(
         }
         let mut named = live(segment);
         wanted.keep_rows(source, &bound, &mut named)?;
-        let mut passing = RoaringBitmap::new();
-        let mut passed = 0;
-        for row in &named {
-            if row < passed {
-                continue;
-            }
-            source.reporter.tick()?;
-            let id = bound.chunks().document(row)?;
-            passed = wanted.rows_of_document(source, &bound, id, &mut passing)?;
-        }
-        *rows &= passing;
+        *rows &= wanted.rows_of_documents(source, &bound, &named)?;
     }
     Ok(())
 }

@@ -50,6 +50,8 @@ pub(crate) struct Intent {
     pub(crate) is_question: bool,
     /// The words of a sentence that are written as identifiers or quoted, without brackets and quotes.
     pub(crate) identifiers: Vec<String>,
+    /// Those of them that are written with what holds them, as `Runtime::spawn`, or with arguments.
+    pub(crate) called: Vec<String>,
     tests: bool,
     changelog: bool,
     examples: bool,
@@ -174,11 +176,13 @@ impl Intent {
         }
         let first = words.first().copied().unwrap_or("");
         let ask = ask(&words);
+        let (identifiers, called) = identifiers(query);
         Intent {
             ask,
             is_sentence,
             is_question: is_asked || QUESTION_WORDS.contains(&first) || ask != Ask::Other,
-            identifiers: identifiers(query),
+            identifiers,
+            called,
             tests: asks_for_tests(&words),
             changelog: ask == Ask::Change || has_one(&words, &CHANGE_NOUNS),
             examples: ask == Ask::Task || has_one(&words, &EXAMPLES),
@@ -306,10 +310,10 @@ fn asks_for_tests(words: &[&str]) -> bool {
     })
 }
 
-/// The words of a text that are written as identifiers, or quoted.
-fn identifiers(query: &str) -> Vec<String> {
+/// The words of a text that are written as identifiers, or quoted; and those of them that are called or held.
+fn identifiers(query: &str) -> (Vec<String>, Vec<String>) {
     let is_quote = |c: char| matches!(c, '`' | '"' | '\'' | '\u{201c}' | '\u{201d}');
-    let mut found = Vec::new();
+    let (mut found, mut called) = (Vec::new(), Vec::new());
     for word in query.split_whitespace() {
         let bare = word.trim_end_matches(['?', ',', ';', '!']);
         let is_quoted = bare.len() > 2 && bare.starts_with(is_quote) && bare.ends_with(is_quote);
@@ -319,10 +323,23 @@ fn identifiers(query: &str) -> Vec<String> {
             let name = name.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '$');
             if !name.is_empty() {
                 found.push(name.to_owned());
+                if is_call(bare) || is_held(name) {
+                    called.push(name.to_owned());
+                }
             }
         }
     }
-    found
+    (found, called)
+}
+
+/// Whether a name has what holds it before it: `a::b`, `a.b`, `a#b`.
+fn is_held(name: &str) -> bool {
+    name.contains("::")
+        || name
+            .split(['.', '#'])
+            .filter(|part| !part.is_empty())
+            .count()
+            > 1
 }
 
 /// `name()`, `name(...)`.
@@ -344,7 +361,7 @@ fn is_identifier(word: &str) -> bool {
         && inner.split('.').all(|part| {
             part.len() > 1 && part.starts_with(|c: char| c.is_alphabetic() || c == '_')
         });
-    has_hump || inner.contains('_') || inner.contains("::") || is_dotted
+    has_hump || inner.contains('_') || inner.contains("::") || is_dotted || inner.contains('#')
 }
 
 #[cfg(test)]
@@ -412,6 +429,15 @@ mod tests {
             ),
         ] {
             assert_eq!(Intent::of(query).identifiers, found, "{query}");
+        }
+        for (query, called) in [
+            ("what does parse_config() return?", vec!["parse_config"]),
+            ("how does Queue#push wait", vec!["Queue#push"]),
+            ("is `Pool.get` slow", vec!["Pool.get"]),
+            ("why is onPrompt called twice", vec![]),
+            ("how do I write C# code", vec![]),
+        ] {
+            assert_eq!(Intent::of(query).called, called, "{query}");
         }
     }
 }
