@@ -1,19 +1,8 @@
 //! Words of other languages than English are found without their marks and in their other forms.
 
 use kb_engine::{Kb, Mode, Request};
-use tempfile::TempDir;
 
-use super::{ask, file};
-
-fn kb_of(documents: &[(&str, &str)]) -> (TempDir, Kb) {
-    let folder = tempfile::tempdir().expect("folder");
-    let documents: Vec<(String, String)> = documents
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect();
-    let kb = file(&folder, "languages.kb", &documents, 1);
-    (folder, kb)
-}
+use super::{ask, kb_of};
 
 fn found(kb: &Kb, query: &str) -> Vec<String> {
     let told = ask(kb, &Request::new(query).mode(Mode::Keyword));

@@ -3,17 +3,7 @@
 use kb_engine::{Filters, Kb, Mode, Relevance, Request, Scope};
 use tempfile::TempDir;
 
-use super::{ask, file};
-
-fn kb_of(documents: &[(&str, &str)]) -> (TempDir, Kb) {
-    let folder = tempfile::tempdir().expect("folder");
-    let documents: Vec<(String, String)> = documents
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect();
-    let kb = file(&folder, "some.kb", &documents, 1);
-    (folder, kb)
-}
+use super::{ask, kb_of};
 
 fn names(kb: &Kb, query: &str) -> Vec<String> {
     let told = ask(kb, &Request::new(query).mode(Mode::Keyword));

@@ -69,6 +69,17 @@ pub(crate) fn documents() -> Vec<(String, String)> {
     (0..30).map(document).collect()
 }
 
+/// A file of these documents, with the folder that it lies in.
+fn kb_of(documents: &[(&str, &str)]) -> (TempDir, Kb) {
+    let folder = tempfile::tempdir().expect("folder");
+    let documents: Vec<(String, String)> = documents
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    let kb = file(&folder, "some.kb", &documents, 1);
+    (folder, kb)
+}
+
 /// A file of some of the documents, in as many commits.
 pub(crate) fn file(
     folder: &TempDir,

@@ -4,23 +4,13 @@
 use kb_engine::{Kb, KbWriter, Mode, Request, Response, Scope, Sort, search_files};
 use tempfile::TempDir;
 
-use super::{Numbers, ask, file};
+use super::{Numbers, ask, file, kb_of};
 
 /// More chunks than an earlier version read to verify a phrase.
 const MANY: usize = 21_000;
 
 /// Every document but one in so many says `page cache`.
 const EXCEPTION: usize = 1000;
-
-fn kb_of(documents: &[(&str, &str)]) -> (TempDir, Kb) {
-    let folder = tempfile::tempdir().expect("folder");
-    let documents: Vec<(String, String)> = documents
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
-        .collect();
-    let kb = file(&folder, "some.kb", &documents, 1);
-    (folder, kb)
-}
 
 /// A file of so many chunks, nearly all of which hold the phrase.
 fn many(count: usize) -> (TempDir, Kb) {
