@@ -34,7 +34,7 @@ impl ChunkRoles {
         Ok(ChunkRoles { code, data, roles })
     }
 
-    /// What a chunk is.
+    /// Code, prose or data: the class of the document of a row. Two lookups in bitmaps.
     pub fn class(&self, row: u32) -> Class {
         if self.code.contains(row) {
             Class::Code

@@ -51,7 +51,7 @@ pub(crate) struct Part {
     pub(crate) score: f32,
 }
 
-/// Number of parts.
+/// Parts of a score beside the fused one: the lines of [`Rules::parts`].
 const PARTS: usize = 10;
 
 /// What evidence is worth for one query.

@@ -30,7 +30,7 @@ pub(crate) struct SymbolPlace {
     pub(crate) start: u32,
     /// Its definition.
     pub(crate) span: Span,
-    /// Lines of that.
+    /// Lines of the definition, from 1.
     pub(crate) lines: Lines,
     /// First byte of its name.
     pub(crate) name_start: u32,
