@@ -7,6 +7,8 @@ use crate::content::{
     self, ChunkText, DocumentInfo, DocumentPages, DocumentParts, DocumentSections, DocumentSlides,
     DocumentText, Entry, Folders, LocatedDocument, Outline, PageSelection, SheetData, SkippedFile,
 };
+#[cfg(any(test, feature = "testing"))]
+use crate::ingest::run::each_embedded;
 use crate::kb::Kb;
 use crate::paging::{PageOptions, Paged};
 
@@ -181,6 +183,30 @@ impl Kb {
         self.file.read(|commit| content::chunk_spans(commit, name))
     }
 
+    /// The text that the vector of each chunk of a document is of, in order: what
+    /// [`Embedder::embed_documents`](crate::testing::embed::Embedder::embed_documents) was given.
+    ///
+    /// # Errors
+    /// As [`Kb::document`].
+    #[cfg(any(test, feature = "testing"))]
+    pub fn embedded_texts(&self, name: &str) -> Result<Vec<String>> {
+        self.file.read(|commit| {
+            let (id, _) = commit.resolve(name)?;
+            let mut texts = Vec::new();
+            each_embedded(
+                commit.snapshot,
+                commit.catalog,
+                id,
+                |_| true,
+                |_, text| {
+                    texts.push(text.to_owned());
+                    Ok(())
+                },
+            )?;
+            Ok(texts)
+        })
+    }
+
     /// The chunks of a document with their texts, in order; with `section` only those that hold text of it.
     ///
     /// # Errors
@@ -352,5 +378,35 @@ impl Kb {
     pub fn complete_path(&self, typed: &str, limit: usize) -> Result<(Vec<String>, u64)> {
         self.file
             .read(|commit| content::complete_path(commit, typed, limit))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kb::KbWriter;
+
+    #[test]
+    fn what_is_embedded_of_a_chunk_begins_with_what_stands_above_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("all.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let guide = b"# Guide\n\nThe walrus sleeps.\n\n## Tides\n\nThe moon pulls the sea.\n";
+        writer.add_bytes("guide.md", guide).unwrap();
+        writer
+            .add_bytes("sea.rs", b"fn ebb() {}\n\nfn flood() {}\n")
+            .unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        // The heading is the title, which counts once.
+        let guide =
+            "Guide\n\n# Guide\n\nThe walrus sleeps.\n\n## Tides\n\nThe moon pulls the sea.\n";
+        assert_eq!(kb.embedded_texts("guide.md").unwrap(), [guide]);
+        // Small functions share a chunk, which is found by the name of each.
+        let texts = kb.embedded_texts("sea.rs").unwrap();
+        assert_eq!(
+            texts,
+            ["sea.rs\nfn ebb\nfn flood\nfn ebb() {}\n\nfn flood() {}\n"]
+        );
     }
 }

@@ -27,6 +27,8 @@ pub use seal::{SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};
 #[cfg(any(test, feature = "testing"))]
+pub(crate) use vector_index::embedded::each_embedded;
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use vector_index::lists::ListLimits;
 pub use vectors::{ImportReport, NewVectors, VectorTarget};
 pub use wait_for_writer::wait_for_writer;

@@ -84,6 +84,7 @@ impl Collection {
         let mut analyser = Analyser::new();
         let mut output = export::create(&self.folder.join("chunks.jsonl"))?;
         let mut vector = vec![0.0; self.dim];
+        let mut embedded = Vec::new();
         export::for_each_chunk(kb, &mut |piece| {
             let document = piece.document;
             let mut line = json!({
@@ -98,11 +99,12 @@ impl Collection {
                 allowed.push(lets_through);
             }
             writeln!(output, "{line}")?;
-            // The text that the engine embeds for a chunk: a heading that is the title counts once.
-            let headings = piece.headings.iter().copied();
-            let above: Vec<&str> = headings.filter(|text| *text != document.title).collect();
-            let context = format!("{}\n{}\n{}", document.title, above.join("\n"), piece.text);
-            model.embed_documents(&[&context], &mut vector)?;
+            if piece.number == 0 {
+                embedded = kb.embedded_texts(&document.path)?;
+            }
+            let context = embedded.get(piece.number as usize);
+            let context = context.with_context(|| format!("{}: chunks differ", document.path))?;
+            model.embed_documents(&[context], &mut vector)?;
             self.vectors.extend_from_slice(&vector);
             self.places.push((document.path.clone(), piece.number));
             self.text_bytes += piece.text.len() as u64;

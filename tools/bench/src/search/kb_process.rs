@@ -1,20 +1,24 @@
 //! kb put to the same verbs as its baselines, in a process of its own: `first DATA FILE MODE` and
 //! `ask DATA FILE SECONDS` print one JSON object.
 
+use std::cmp::Ordering;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use kb_engine::{Filters, Kb, Mode, Request};
+use kb_engine::{Filters, Hit, Kb, Mode, Request};
 use serde_json::{Map, Value, json};
 
 use super::facet::Facet;
 use crate::latency::{self, Summary};
+use crate::peers::K;
 
 /// As in `python/protocol.py`.
 const PASSES: usize = 3;
 const LEAST_RUNS: usize = 30;
+/// Hits of which the nearest are taken: as many as a search for ten looks at.
+const CANDIDATES: usize = 99;
 
 /// Runs the verb and prints what it found.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
@@ -136,14 +140,21 @@ fn timed(
     })
 }
 
-/// The semantic answers of each query as `[path, number of the chunk]`, and how many chunks could answer.
+/// The nearest chunks of each query by their vectors as `[path, number of the chunk]`, and how many chunks could
+/// answer. Of [`CANDIDATES`] semantic hits, which the ranking orders by more than their vectors.
 fn places(kb: &Kb, queries: &[String], filters: &Filters) -> Result<(Value, u64)> {
     let mut all = Vec::new();
     let mut chunks = 0;
     for query in queries {
-        let response = kb.search(&request(query, Mode::Semantic, filters))?;
+        let response = kb.search(&request(query, Mode::Semantic, filters).k(CANDIDATES))?;
         chunks = response.searched_chunks;
-        let hits = response.hits.iter();
+        let mut hits: Vec<&Hit> = response.hits.iter().collect();
+        hits.sort_by(|a, b| {
+            b.vector_score
+                .partial_cmp(&a.vector_score)
+                .unwrap_or(Ordering::Equal)
+        });
+        let hits = hits.into_iter().take(K);
         let places: Vec<Value> = hits
             .map(|hit| json!([hit.document, hit.chunk_index]))
             .collect();

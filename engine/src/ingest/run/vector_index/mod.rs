@@ -3,6 +3,7 @@
 
 mod columns;
 pub(super) mod due;
+pub(super) mod embedded;
 pub(super) mod lists;
 pub(super) mod recall;
 mod tries;

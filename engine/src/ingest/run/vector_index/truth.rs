@@ -10,8 +10,7 @@ use crate::catalog::{BoundSegment, Catalog};
 use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::index::vector::Neighbor;
-use crate::ingest::prepare::preparer::{ChunkTexts, Chunking};
-use crate::ingest::run::preserved;
+use crate::ingest::run::vector_index::embedded::each_embedded;
 
 /// Recall is measured at this many nearest chunks: recall@10.
 pub(super) const NEAREST: usize = 10;
@@ -56,29 +55,25 @@ impl Truth {
         }
         let wanted: Vec<((DocumentId, u32), usize)> = wanted.into_iter().collect();
         let mut vectors: BTreeMap<(usize, u32), Vec<f32>> = BTreeMap::new();
-        let mut context = String::new();
         for of_document in wanted.chunk_by(|((a, _), _), ((b, _), _)| a == b) {
             let Some(((id, _), _)) = of_document.first() else {
                 continue;
             };
             let first_row = catalog.documents.get(snapshot, *id)?.first_row;
-            let stored = preserved::document(snapshot, catalog, *id)?;
-            let Some((document, _, Chunking::Existing { chunks, .. })) = &stored.parts else {
-                continue;
+            let place = |number: usize| {
+                let row = first_row.checked_add(u32::try_from(number).ok()?)?;
+                let found = of_document.iter().find(|((_, wanted), _)| *wanted == row)?;
+                Some((found.1, row))
             };
-            let mut texts = ChunkTexts::new(document);
-            for ((_, row), segment) in of_document {
-                let chunk = row
-                    .checked_sub(first_row)
-                    .and_then(|at| chunks.get(at as usize));
-                if let Some(chunk) = chunk {
-                    let (headings, text) = texts.at(chunk.span);
-                    texts.embedded(&headings, &text, &mut context);
+            let is_wanted = |number| place(number).is_some();
+            each_embedded(snapshot, catalog, *id, is_wanted, |number, text| {
+                if let Some(place) = place(number) {
                     let mut vector = vec![0.0; model.dim()];
-                    model.embed_documents(&[&context], &mut vector)?;
-                    vectors.insert((*segment, *row), vector);
+                    model.embed_documents(&[text], &mut vector)?;
+                    vectors.insert(place, vector);
                 }
-            }
+                Ok(())
+            })?;
         }
         let of_queries = queries.iter().zip(near).map(|(query, near)| {
             let score = |neighbor: &Neighbor| {
