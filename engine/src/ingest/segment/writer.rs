@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use kb_types::error::{Error, Result};
-use kb_types::role::holds_test_functions;
+use kb_types::role::TestSpans;
 use kb_types::syntax::by_chunk::SymbolsByChunk;
 use kb_types::{Class, DocumentId, Role, SegmentId};
 
@@ -108,13 +108,17 @@ impl SegmentWriter {
         let first_row = self.columns.rows();
         let searched = searched_text(document.parts.first().map(|part| part.content.kind()));
         let is_code = document.class == Class::Code;
+        let tests = is_code.then(|| TestSpans::of(&document.text, &document.syntax.symbols));
         for chunk in &prepared.chunks {
             let row = self.columns.rows();
             self.columns.chunks.push(transaction, id, chunk)?;
             let (start, end) = (chunk.span.start as usize, chunk.span.end as usize);
             let text = document.text.get(start..end).unwrap_or_default();
             self.columns.blocks.push(transaction, text)?;
-            if is_code && holds_test_functions(text) {
+            if tests
+                .as_ref()
+                .is_some_and(|tests| tests.have(&document.text, chunk.span))
+            {
                 let name = Role::TestFunction.name();
                 self.facets.add(Facet::Role, name, row..row + 1);
             }

@@ -4,6 +4,7 @@
 mod kind;
 mod path;
 mod test_functions;
+mod test_spans;
 
 pub use kind::Role;
-pub use test_functions::holds_test_functions;
+pub use test_spans::TestSpans;

@@ -28,11 +28,11 @@ const GO_FUNCTIONS: [&str; 4] = ["func Test", "func Benchmark", "func Example", 
 const TITLED: [&str; 3] = ["it(", "describe(", "test("];
 
 /// Whether a text of program code has the head of a test function, or of a module of them.
-pub fn holds_test_functions(text: &str) -> bool {
+pub(super) fn holds_test_functions(text: &str) -> bool {
     text.lines().any(is_of_test)
 }
 
-fn is_of_test(line: &str) -> bool {
+pub(super) fn is_of_test(line: &str) -> bool {
     let code = line.trim_start();
     // Most lines begin with none of these.
     match code.as_bytes().first() {
