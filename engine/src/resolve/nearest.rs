@@ -1,5 +1,7 @@
 //! Suggestions for a mistyped name, by edit distance.
 
+use kb_types::edit_distance;
+
 /// Most names that an error suggests.
 pub(super) const MAX_SUGGESTIONS: usize = 5;
 
@@ -107,49 +109,9 @@ fn stem_and_extension(name: &str) -> (&str, &str) {
     }
 }
 
-/// Edit distance with exchanged neighbours as one edit (optimal string alignment: Boytsov 2011, "Indexing methods
-/// for approximate dictionary searching") of the first 64 characters of each.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().take(64).collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=a.len()).collect();
-    let mut last = None;
-    for (i, y) in b.chars().take(64).enumerate() {
-        let mut next = vec![i + 1];
-        for (j, x) in a.iter().enumerate() {
-            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX / 2);
-            let replaced = at(&row, j) + usize::from(*x != y);
-            let mut cost = replaced.min(at(&row, j + 1) + 1).min(at(&next, j) + 1);
-            let previous = j.checked_sub(1).and_then(|previous| a.get(previous));
-            if previous == Some(&y) && last == Some(*x) {
-                cost = cost.min(at(&before, j - 1) + 1);
-            }
-            next.push(cost);
-        }
-        before = std::mem::replace(&mut row, next);
-        last = Some(y);
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edit_distance_counts_changes() {
-        for (a, b, distance) in [
-            ("", "abc", 3),
-            ("kitten", "sitting", 3),
-            ("same", "same", 0),
-            ("guide", "giude", 1),
-            ("ab", "ba", 1),
-            ("abc", "ca", 3),
-        ] {
-            assert_eq!(edit_distance(a, b), distance);
-            assert_eq!(edit_distance(b, a), distance);
-        }
-    }
 
     #[test]
     fn a_mistyped_name_offers_the_right_one_first() {

@@ -9,6 +9,7 @@ use std::fmt;
 pub mod calendar;
 mod cell_range;
 pub mod cell_text;
+mod edit_distance;
 pub mod error;
 pub mod escape;
 pub mod file_types;
@@ -26,6 +27,7 @@ mod span;
 pub mod syntax;
 
 pub use cell_range::{CellRange, column_name, column_number};
+pub use edit_distance::edit_distance;
 pub use error::{Error, PatternFault, Result};
 pub use name_pattern::NamePattern;
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};

@@ -6,10 +6,11 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use kb_types::edit_distance;
 use kb_types::error::Result;
 
 use crate::embed;
-use crate::index::keyword::{Analyser, Query, QueryTerm, edit_distance};
+use crate::index::keyword::{Analyser, Query, QueryTerm};
 use crate::search::query::intent::Intent;
 use crate::search::query::parsed::{ParsedQuery, QUOTES};
 use crate::search::query::phrase::RowText;
@@ -194,7 +195,7 @@ fn may_be_slip(text: &str, range: &Range<usize>, parsed: &ParsedQuery, intent: &
 
 /// The word of the documents that a word in small letters is spelled like, the nearest and most frequent one.
 fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result<Option<String>> {
-    let most = if word.chars().count() >= LETTERS_OF_TWO {
+    let most: u8 = if word.chars().count() >= LETTERS_OF_TWO {
         2
     } else {
         1
@@ -218,7 +219,7 @@ fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result
     terms
         .sort_by_key(|(term, distance, chunks)| (*distance, Reverse(term.len()), Reverse(*chunks)));
     let mut texts = RowText::new(sources);
-    let mut best: Option<(u8, Reverse<u64>, String)> = None;
+    let mut best: Option<(usize, Reverse<u64>, String)> = None;
     for (term, _, chunks) in terms.iter().take(MOST_READ) {
         for (number, segment) in segments.iter().enumerate() {
             let rows = segment.reader.first_rows(term)?;
@@ -234,7 +235,9 @@ fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result
                     if found == term && written.chars().all(char::is_alphabetic) {
                         let written = written.to_lowercase();
                         let key = (edit_distance(&written, word), Reverse(*chunks), written);
-                        if key.0 <= most && best.as_ref().is_none_or(|best| key < *best) {
+                        if key.0 <= usize::from(most)
+                            && best.as_ref().is_none_or(|best| key < *best)
+                        {
                             best = Some(key);
                         }
                     }

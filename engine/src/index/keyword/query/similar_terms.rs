@@ -164,36 +164,9 @@ impl Rows {
     }
 }
 
-/// The Damerau-Levenshtein distance of two words (optimal string alignment).
-pub(crate) fn edit_distance(a: &str, b: &str) -> u8 {
-    let word: Vec<char> = b.chars().collect();
-    let mut rows = Rows::new(word, u8::MAX);
-    a.chars().for_each(|c| rows.push(c));
-    let last = rows.rows.last().and_then(|row| row.last());
-    last.copied().unwrap_or(u8::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edits_are_counted() {
-        for (a, b, distance) in [
-            ("", "", 0),
-            ("separate", "separate", 0),
-            ("seperate", "separate", 1),
-            ("recieve", "receive", 1),
-            ("teh", "the", 1),
-            ("configuraton", "configuration", 1),
-            ("acomodate", "accommodate", 2),
-            ("", "abc", 3),
-            ("stra\u{df}e", "strase", 1),
-        ] {
-            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
-            assert_eq!(edit_distance(b, a), distance, "{b} {a}");
-        }
-    }
 
     #[test]
     fn a_term_is_compared_with_the_beginning_of_a_word() {
