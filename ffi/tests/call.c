@@ -197,6 +197,13 @@ static void every_call_of_help_answers(void) {
         }
         json_free(found);
     }
+    json *corrected = answer("{\"call\":\"search\",\"query\":\"tidse ADR-086\",\"mode\":\"keyword\"}");
+    CHECK_NUMBER(1, json_len(json_get(corrected, "corrections")));
+    CHECK_NUMBER(1, json_len(json_get(corrected, "missing")));
+    json_free(corrected);
+    json *as_written = answer("{\"call\":\"search\",\"query\":\"tidse\",\"mode\":\"keyword\",\"exact\":true}");
+    CHECK_NUMBER(0, json_len(json_get(as_written, "corrections")));
+    json_free(as_written);
     /* The sample has no slides. */
     refused(KB_UNSUPPORTED_DOCUMENT_TYPE, KB_STR("{\"call\":\"slides\",\"document\":\"docs/tides.md\"}"));
     for (size_t call = 0; call < json_len(calls); call++) {

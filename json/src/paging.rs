@@ -1,6 +1,6 @@
 //! Objects about a whole result: its continuation, its relevance, and warnings.
 
-use kb_engine::Cursor;
+use kb_engine::{Cursor, Response};
 
 use crate::object::Object;
 
@@ -16,14 +16,31 @@ pub fn paging(tokens: u64, over_budget: bool, next: Option<&Cursor>) -> Object {
     Object::new().object("paging", object)
 }
 
-/// What is said of an answer as a whole, as `summary`: whether it is about what was asked, which only a ranked search
-/// says, and warnings.
+/// What was done about words of the query that no document has: `corrections` with what took their place and where they
+/// are in the query, in bytes; and `missing` identifiers.
 #[must_use]
-pub fn summary(verdict: Option<&str>, warnings: &[String]) -> Object {
+pub fn spelling(response: &Response) -> Object {
+    let corrections = response.corrections.iter().map(|it| {
+        Object::new()
+            .field("from", &*it.from)
+            .field("to", &*it.to)
+            .field("start_byte", it.span.start)
+            .field("end_byte", it.span.end)
+    });
+    Object::new()
+        .objects("corrections", corrections.collect())
+        .field("missing", response.missing.clone())
+}
+
+/// What is said of an answer as a whole, as `summary`: whether it is about what was asked, which only a ranked search
+/// says, and warnings. `spelling`: the object of that name, for a ranked search.
+#[must_use]
+pub fn summary(verdict: Option<&str>, spelling: Object, warnings: &[String]) -> Object {
     let mut summary = Object::new();
     if let Some(verdict) = verdict {
         summary = summary.field("verdict", verdict);
     }
+    let summary = summary.join(spelling);
     Object::new().object("summary", summary.field("warnings", warnings.to_vec()))
 }
 
@@ -43,11 +60,11 @@ mod tests {
     fn a_verdict_is_there_where_one_is_given() {
         let warnings = ["old".to_owned()];
         assert_eq!(
-            summary(Some("relevant"), &warnings).finish(),
+            summary(Some("relevant"), Object::new(), &warnings).finish(),
             r#"{"summary":{"verdict":"relevant","warnings":["old"]}}"#
         );
         assert_eq!(
-            summary(None, &[]).finish(),
+            summary(None, Object::new(), &[]).finish(),
             r#"{"summary":{"warnings":[]}}"#
         );
     }

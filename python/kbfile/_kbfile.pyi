@@ -135,6 +135,7 @@ class Kb:
         max_tokens: int | None = None,
         cursor: str | None = None,
         plain: bool = False,
+        exact: bool = False,
         join: bool = True,
         explain: bool = False,
         threads: int = 1,
@@ -143,7 +144,8 @@ class Kb:
         "semantic" by meaning only. "title" finds documents by their titles.
 
         The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word,
-        path:word and tag:word. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
+        path:word and tag:word. A word that no document has is replaced by the word that it is spelled like, unless
+        exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
         `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
         `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
         number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
@@ -183,6 +185,7 @@ class Kb:
         max_lines: int | None = None,
         max_tokens: int | None = None,
         plain: bool = False,
+        exact: bool = False,
         join: bool = True,
         explain: bool = False,
         threads: int = 1,
@@ -218,6 +221,7 @@ class Kb:
         max_tokens: int | None = None,
         cursor: str | None = None,
         plain: bool = False,
+        exact: bool = False,
         join: bool = True,
         explain: bool = False,
         threads: int = 1,
@@ -436,6 +440,13 @@ class Hits(Sequence["Hit"]):
     @property
     def searched_chunks(self) -> int:
         """Number of chunks that passed the filters."""
+    @property
+    def corrections(self) -> list[dict[str, Any]]:
+        """Words of the query that no document has: "from", "to" (the word that was searched), and where "from" is in the
+        query: "start" and "end" in characters. Empty with exact=True."""
+    @property
+    def missing(self) -> list[str]:
+        """Identifiers of the query that no document has."""
     @property
     def warnings(self) -> list[str]:
         """Warnings about the result, one sentence each."""

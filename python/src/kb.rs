@@ -212,7 +212,7 @@ impl Kb {
     /// not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search(
         &self,
@@ -227,7 +227,7 @@ impl Kb {
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
@@ -243,7 +243,7 @@ impl Kb {
     /// `threads` is the number of queries that run in parallel.
     #[pyo3(
         signature = (queries, **options),
-        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search_many(
         &self,

@@ -141,6 +141,7 @@ pub(crate) fn request(
             "smart_context" => request.smart_context = value.extract()?,
             "max_lines" => max_lines = value.extract()?,
             "plain" => request.plain = value.extract()?,
+            "exact" => request.exact = value.extract()?,
             "join" => request.join = value.extract()?,
             "explain" => request.explain = value.extract()?,
             "threads" => request.threads = value.extract()?,

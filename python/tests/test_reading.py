@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import signal
 import time
 from datetime import date, datetime, timedelta, timezone
@@ -21,6 +22,16 @@ def test_a_question_finds_its_passage(kb: kbfile.Kb) -> None:
     assert kb["docs/tides.md"].text.encode()[slice(*hit.span)].decode() == hit.text
     assert hits.searched_chunks == 5 or hits.searched_chunks == kb.info["chunks"]
     assert hits.elapsed > timedelta(0)
+
+
+def test_corrected_words_and_missing_identifiers_are_told(kb: kbfile.Kb) -> None:
+    query = "\U0001f30a tidse ADR-086"
+    hits = kb.search(query, mode="keyword")
+    assert hits.corrections == [{"from": "tidse", "to": "tides", "start": 2, "end": 7}]
+    assert query[2:7] == "tidse"
+    assert hits.missing == ["ADR-086"]
+    assert pickle.loads(pickle.dumps(hits)).corrections == hits.corrections
+    assert kb.search(query, mode="keyword", exact=True).corrections == []
 
 
 def test_hits_are_a_sequence(kb: kbfile.Kb) -> None:

@@ -60,6 +60,7 @@ fn a_slip_is_searched_as_the_word_that_it_is_spelled_like() {
     ] {
         let told = keyword(&kb, query);
         assert_eq!(corrected(&told), [(from, to)], "{query}");
+        assert_eq!(query.get(told.corrections[0].span.clone()), Some(from));
         assert_eq!(
             told.hits.first().map(|hit| hit.document.as_str()),
             Some(document),
@@ -92,7 +93,7 @@ fn what_is_no_slip_is_searched_as_it_is_written() {
     }
     let told = ask(
         &kb,
-        &Request::new("seperate").mode(Mode::Keyword).correct(false),
+        &Request::new("seperate").mode(Mode::Keyword).exact(true),
     );
     assert!(told.corrections.is_empty() && told.hits.is_empty());
 }

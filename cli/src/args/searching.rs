@@ -75,6 +75,10 @@ pub(crate) struct SearchArguments {
     #[arg(long)]
     pub(crate) plain: bool,
 
+    /// Search every word as it is written; do not correct slips
+    #[arg(long)]
+    pub(crate) exact: bool,
+
     /// Return passages (chunk) or whole documents (document)
     #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
     pub(crate) scope: Scope,

@@ -48,6 +48,8 @@ pub(crate) struct Output {
     warnings: Vec<String>,
     /// Whether the results are relevant to the query.
     verdict: Option<&'static str>,
+    /// What was done about unknown words of the query; empty for other verbs.
+    spelling: kb_json::Object,
     /// How documents are linked to their files.
     links: HyperlinkFormat,
 }
@@ -75,6 +77,7 @@ impl Output {
             json,
             warnings: Vec::new(),
             verdict: None,
+            spelling: kb_json::Object::new(),
             links: HyperlinkFormat::default(),
         }
     }
@@ -187,12 +190,17 @@ impl Output {
         self.verdict = Some(verdict);
     }
 
+    /// Sets what was done about unknown words of the query, for the JSON summary.
+    pub(crate) fn spelling(&mut self, spelling: kb_json::Object) {
+        self.spelling = spelling;
+    }
+
     /// Prints the last JSON object of a result, with verdict and warnings. Prints nothing if there is nothing to report.
     pub(crate) fn summary(&mut self, is_empty: bool) -> Result<(), Failure> {
         if !self.json || !is_empty && self.warnings.is_empty() {
             return Ok(());
         }
-        let summary = kb_json::summary(self.verdict, &self.warnings);
+        let summary = kb_json::summary(self.verdict, self.spelling.clone(), &self.warnings);
         self.json(summary)
     }
 

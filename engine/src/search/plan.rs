@@ -186,7 +186,7 @@ pub(crate) fn plan<'b>(
         plan.intent = Intent::of(&plan.text);
         let facts = (&plan.parsed, &plan.intent);
         let unknown = UnknownWords::of(&plan.text, facts, &query, sources, analyser)?;
-        if request.correct
+        if !request.exact
             && let Some((text, corrections)) = unknown.corrected(&plan.text, sources, analyser)?
         {
             query = keyword_query(&text, sources, analyser)?;

@@ -46,9 +46,9 @@ pub struct Request {
     pub query: String,
     /// Whether operators are plain text like everything else.
     pub plain: bool,
-    /// Whether a word that no document has is replaced by the word that it is spelled like. Never names, identifiers and
-    /// quoted words.
-    pub correct: bool,
+    /// Whether words are searched as they are written. Without it, a word that no document has is replaced by the word
+    /// that it is spelled like: never names, identifiers and quoted words.
+    pub exact: bool,
     /// Most hits to return at once, `1..=`[`K_LIMIT`].
     pub k: usize,
     /// Which index answers.
@@ -104,7 +104,7 @@ impl Request {
         Request {
             query: query.into(),
             plain: false,
-            correct: true,
+            exact: false,
             k: 10,
             mode: Mode::default(),
             scope: Scope::default(),
@@ -138,10 +138,10 @@ impl Request {
         self
     }
 
-    /// Sets whether slips are corrected.
+    /// Sets whether words are searched as they are written.
     #[must_use]
-    pub fn correct(mut self, correct: bool) -> Request {
-        self.correct = correct;
+    pub fn exact(mut self, exact: bool) -> Request {
+        self.exact = exact;
         self
     }
 
@@ -311,7 +311,7 @@ impl Request {
         let Request {
             query,
             plain,
-            correct,
+            exact,
             k,
             mode,
             scope,
@@ -330,7 +330,7 @@ impl Request {
             explain: _,
         } = self;
         let mut options = format!(
-            "{plain} {correct} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
+            "{plain} {exact} {mode:?} {scope:?} {sort:?} {scan:?} {k} {min_score} {join} {smart_context} {filters:?}"
         );
         if vector.is_some() || vector_column.is_some() {
             options.push_str(&format!(" {vector:?} {vector_column:?}"));
@@ -363,6 +363,7 @@ mod tests {
         vec![
             (base().query("tides"), true),
             (base().plain(true), true),
+            (base().exact(true), true),
             (base().k(11), true),
             (base().mode(Mode::Keyword), true),
             (base().scope(Scope::Documents), true),

@@ -29,8 +29,8 @@ pub struct Response {
     pub found: u64,
     /// How many live chunks pass the filters and operators.
     pub searched_chunks: u64,
-    /// Words of the query that no document has, each with the word that was searched in its place. Words in quotes
-    /// are searched as they are written.
+    /// Words of the query that no document has, each with the word that was searched in its place, in the order of the
+    /// query. [`exact`](crate::Request::exact) searches them as they are written, and so do quotes.
     pub corrections: Vec<Correction>,
     /// Identifiers of the query that no document has. Where the query asks for little else, hits score below .5.
     pub missing: Vec<String>,
@@ -48,6 +48,8 @@ pub struct Correction {
     pub from: String,
     /// The word that was searched.
     pub to: String,
+    /// Where the word is in the query, in bytes.
+    pub span: Range<usize>,
 }
 
 /// One result: a passage or a document, with its scores and where it is.

@@ -79,6 +79,7 @@ fn find(file: &Kb, arguments: &mut Arguments, listener: &Listener) -> Result<Str
         .field("mode", response.mode.name())
         .field("verdict", response.relevance.name())
         .field("searched_chunks", response.searched_chunks)
+        .join(kb_json::spelling(&response))
         .field("warnings", response.warnings.clone());
     if let Some(explanation) = kb_json::explanation(&response) {
         answer = answer.join(explanation);

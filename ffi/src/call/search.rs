@@ -54,6 +54,7 @@ pub(crate) const SEARCH: &[&str] = &[
     "sort",
     "min_score",
     "plain",
+    "exact",
     "no_join",
     "smart_context",
     "lines",
@@ -98,6 +99,7 @@ pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
     request.k = arguments.small("k")?.unwrap_or(request.k);
     request.min_score = arguments.float("min_score")?.unwrap_or(0.0) as f32;
     request.plain = arguments.flag("plain")?;
+    request.exact = arguments.flag("exact")?;
     request.join = !arguments.flag("no_join")?;
     request.smart_context = arguments.flag("smart_context")?;
     let lines = arguments.small("lines")?;

@@ -76,6 +76,23 @@ fn a_hit_has_more_where_its_request_asks_for_it() {
 }
 
 #[test]
+fn an_answer_says_which_words_no_document_has() {
+    let example = Example::new();
+    let found = |query: &str| {
+        let request = Request::new(query).mode(Mode::Keyword);
+        kb_json::spelling(&example.kb.search(&request).unwrap())
+    };
+    assert_shape(
+        &found("colza burrns ADR-086"),
+        "{corrections[{from to start_byte end_byte}] missing}",
+    );
+    let told = r#"{"corrections":[{"from":"burrns","to":"burns","start_byte":6,"end_byte":12}],"missing":["ADR-086"]}"#;
+    assert_eq!(found("colza burrns ADR-086").finish(), told);
+    let nothing = r#"{"corrections":[],"missing":[]}"#;
+    assert_eq!(found("colza burns").finish(), nothing);
+}
+
+#[test]
 fn a_hit_says_what_of_it_was_cut() {
     let example = Example::new();
     let request = Request::new("half tide beacon").show(Show::whole().context_lines(1, 1));

@@ -32,6 +32,11 @@ pub(crate) struct Hits {
     /// Number of chunks that passed the filters.
     #[pyo3(get)]
     searched_chunks: u64,
+    /// Words that were replaced: from, to, and where in the query, in characters.
+    corrections: Vec<(String, String, usize, usize)>,
+    /// Identifiers of the query that no document has.
+    #[pyo3(get)]
+    missing: Vec<String>,
     /// Warnings about the result, one sentence each.
     #[pyo3(get)]
     warnings: Vec<String>,
@@ -60,7 +65,14 @@ impl Hits {
             let steps = steps.map(|step| (format!("{}_us", step.name), step.micros as f64));
             facts.into_iter().chain(steps).collect()
         });
+        let characters = |end: usize| query.get(..end).map_or(0, |before| before.chars().count());
+        let corrections = response.corrections.into_iter().map(|it| {
+            let (start, end) = (characters(it.span.start), characters(it.span.end));
+            (it.from, it.to, start, end)
+        });
         Hits {
+            corrections: corrections.collect(),
+            missing: response.missing,
             query,
             relevance: response.relevance.name().to_owned(),
             mode: response.mode.name().to_owned(),
@@ -125,6 +137,21 @@ impl Hits {
             dict.set_item(name, value)?;
         }
         Ok(Some(dict))
+    }
+
+    /// Words of the query that no document has: "from", "to" (the word that was searched), and where "from" is in the
+    /// query: "start" and "end" in characters. Empty with exact=True.
+    #[getter]
+    fn corrections<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let corrections = self.corrections.iter().map(|(from, to, start, end)| {
+            let dict = PyDict::new(py);
+            dict.set_item("from", from)?;
+            dict.set_item("to", to)?;
+            dict.set_item("start", start)?;
+            dict.set_item("end", end)?;
+            Ok(dict)
+        });
+        corrections.collect()
     }
 
     /// Time in the engine, without the overhead of Python.
@@ -237,6 +264,8 @@ impl Hits {
         state.set_item("relevance", &self.relevance)?;
         state.set_item("mode", &self.mode)?;
         state.set_item("searched_chunks", self.searched_chunks)?;
+        state.set_item("corrections", &self.corrections)?;
+        state.set_item("missing", &self.missing)?;
         state.set_item("warnings", &self.warnings)?;
         state.set_item("cursor", &self.cursor)?;
         state.set_item("explanation", &self.explanation)?;
@@ -259,6 +288,8 @@ pub(crate) fn restore_hits(state: &Bound<'_, PyDict>) -> PyResult<Hits> {
         relevance: get("relevance")?.extract()?,
         mode: get("mode")?.extract()?,
         searched_chunks: get("searched_chunks")?.extract()?,
+        corrections: get("corrections")?.extract()?,
+        missing: get("missing")?.extract()?,
         warnings: get("warnings")?.extract()?,
         cursor: get("cursor")?.extract()?,
         explanation: get("explanation")?.extract()?,

@@ -54,6 +54,31 @@ fn json_carries_the_verdict_and_the_warnings() {
 }
 
 #[test]
+fn a_corrected_word_is_told_with_how_to_search_it() {
+    let folder = Folder::indexed();
+    folder.write("harbour/keys.md", "Keep separate tables for keys.\n");
+    folder.kb(["index", "harbour"]).expect(0);
+    let search = |flags: &[&str]| {
+        let arguments = ["search", "tables: seperate ADR-086", "--mode", "keyword"];
+        run(folder.command().args(arguments).args(flags))
+    };
+    let told = search(&[]).expect(0);
+    let said = "showing results for separate; search instead for seperate with --exact";
+    assert!(told.stderr.contains(said), "{told:#?}");
+    let told = search(&["--json"]).expect(0);
+    let summary = &told.json_lines().pop().unwrap()["summary"];
+    let correction =
+        serde_json::json!({"from": "seperate", "to": "separate", "start_byte": 8, "end_byte": 16});
+    assert_eq!(summary["corrections"], serde_json::json!([correction]));
+    assert_eq!(summary["missing"], serde_json::json!(["ADR-086"]));
+    let told = search(&["--json", "--exact"]).expect(0);
+    let summary = &told.json_lines().pop().unwrap()["summary"];
+    assert_eq!(summary["corrections"], serde_json::json!([]), "{told:#?}");
+    let told = folder.kb(["search", "--mode", "regex", "--exact", "keys"]);
+    assert!(told.expect(2).stderr.contains("--exact"));
+}
+
+#[test]
 fn documents_are_linked_on_a_terminal_only() {
     let folder = Folder::indexed();
     let source = folder.join("harbour").canonicalize().unwrap();

@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &SearchArguments, output: &mut Output) -> Result<Ex
 fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
     let flags = [
         (arguments.plain, "--plain"),
+        (arguments.exact, "--exact"),
         (arguments.scope != Scope::default(), "--scope"),
         (
             arguments.sort != Sort::default() && arguments.sort != Sort::Path,

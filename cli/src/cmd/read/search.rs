@@ -48,6 +48,7 @@ pub(crate) fn run(
         output.warning(&with_flag(warning));
     }
     output.verdict(response.relevance.name());
+    output.spelling(kb_json::spelling(&response));
     if response.relevance == Relevance::NothingRelevant && !response.hits.is_empty() {
         let subject = match opened.as_slice() {
             [_] => "the file contains",
@@ -87,10 +88,15 @@ pub(crate) fn run(
 /// The warning of the engine with the flag of this command in place of a field of its request.
 fn with_flag(warning: &str) -> Cow<'_, str> {
     // Only at the end: a warning may quote the query or a name of a document before it.
-    match warning.strip_suffix("min_score") {
-        Some(start) => Cow::Owned(format!("{start}--min-score")),
-        None => Cow::Borrowed(warning),
+    for (field, flag) in [
+        (" min_score", " --min-score"),
+        (" with exact", " with --exact"),
+    ] {
+        if let Some(start) = warning.strip_suffix(field) {
+            return Cow::Owned(format!("{start}{flag}"));
+        }
     }
+    Cow::Borrowed(warning)
 }
 
 /// The request that the arguments make.
@@ -104,6 +110,7 @@ fn request(arguments: &SearchArguments, mode: Mode) -> Result<Request, Failure> 
     }
     let mut request = Request::new(query(arguments)?)
         .plain(arguments.plain)
+        .exact(arguments.exact)
         .k(arguments.k.unwrap_or(DEFAULT_RESULTS))
         .mode(mode)
         .scope(arguments.scope)

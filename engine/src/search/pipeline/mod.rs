@@ -1,10 +1,11 @@
 //! The stages of one search, in order.
 
+mod spelling;
+
 use kb_types::error::Result;
 
 use crate::index::keyword::{Analyser, Query};
 use crate::paging::{Budget, CursorScope, PageOptions};
-use crate::resolve::abbreviate;
 use crate::search::calibration::{self, Calibration, shown_score};
 use crate::search::explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 use crate::search::options::Sort;
@@ -21,7 +22,7 @@ use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::room::Room;
 use crate::search::request::Request;
-use crate::search::response::{Correction, Hit, Response};
+use crate::search::response::{Hit, Response};
 use crate::search::retrieve::browse;
 use crate::search::retrieve::layers::{self, Ranked};
 use crate::search::retrieve::sorted;
@@ -69,7 +70,7 @@ pub(crate) fn search(
     )?;
     warnings.extend(of_answer);
     warnings.extend(plan.parsed.not_applied_warning());
-    warnings.extend(unknown_warning(&plan));
+    warnings.extend(spelling::warnings(&plan));
     warnings.extend(filter.unread_warning());
     let has_words = has_words(&request.query);
     let has_something = has_words || request.vector.is_some() || request.lists_documents();
@@ -128,30 +129,11 @@ pub(crate) fn search(
         relevance,
         found: behind.saturating_add(count as u64),
         searched_chunks: filter.count(),
-        corrections: corrections(&plan),
+        corrections: spelling::corrections(&plan, &request.query),
         missing: plan.missing,
         warnings,
         explanation,
     })
-}
-
-fn corrections(plan: &Plan<'_>) -> Vec<Correction> {
-    let corrections = plan.corrections.iter().cloned();
-    corrections
-        .map(|(from, to)| Correction { from, to })
-        .collect()
-}
-
-/// Says which words of the query no document has, and what was done about it.
-fn unknown_warning(plan: &Plan<'_>) -> Vec<String> {
-    let corrected = plan.corrections.iter().map(|(from, to)| {
-        format!(
-            "no document has {from}: showing results for {to}; search \"{from}\" in quotes instead"
-        )
-    });
-    let missing = plan.missing.iter();
-    let missing = missing.map(|name| format!("no document has {}", abbreviate(name)));
-    corrected.chain(missing).collect()
 }
 
 /// Says what the best score is, where all are below the lowest that a request asks for. Retrieves once more, for
