@@ -12,7 +12,7 @@ pub(super) struct ClearIndex;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ClearIndexParams {
-    /// Name of the index to clear.
+    /// See list_indexes.
     #[schemars(length(max = NAME_LIMIT))]
     index_name: String,
 }

@@ -32,7 +32,7 @@ pub(super) struct GetDocument;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetDocumentParams {
-    /// Handle, path or kb:// URI; path:A-B reads these lines only.
+    /// Handle, path or kb:// URI; path:A-B for lines.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     doc_handle: String,
     index_name: Option<IndexName>,
@@ -41,7 +41,7 @@ pub(super) struct GetDocumentParams {
     continuation_token: Option<ContinuationToken>,
 }
 
-/// 4 bytes per token; above 20000, only the body counts.
+/// 4 bytes each; above 20000, only the body counts.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct BodyTokens(#[schemars(range(min = 1, max = BODY_TOKENS))] u32);
 

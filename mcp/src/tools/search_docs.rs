@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::call::arguments::OtherSystem;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Full, IndexName, Limit10, PassageTokens};
+use super::call::params::{ContinuationToken, Exact, Full, IndexName, Limit10, PassageTokens};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
@@ -37,14 +37,16 @@ pub(super) struct SearchDocsParams {
     query: String,
     #[serde(default)]
     top_k: Limit10,
-    /// Drop results scoring lower, 0 to 1.
+    /// Drop results scoring lower.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1), extend("default" = 0))]
     min_score: f64,
-    /// Only documents under this folder.
+    /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
     index_name: Option<IndexName>,
+    #[serde(default)]
+    exact: Exact,
     #[serde(default)]
     full: Full,
     max_tokens: Option<PassageTokens>,
@@ -63,6 +65,10 @@ pub(super) struct SearchDocsResult<'a> {
     /// True when max_tokens cut the list.
     truncated: Option<bool>,
     continuation: Option<Continuation>,
+    /// Words of the query that no document has; exact prevents it.
+    corrections: Option<Vec<hits::Corrected<'a>>>,
+    /// Identifiers that no document has.
+    missing: Option<&'a [String]>,
     warnings: Option<Warnings>,
 }
 
@@ -106,7 +112,7 @@ impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (README, guides, Markdown, text, \
-        HTML, PDF, office; no code or data) in natural language. Returns the best lines with path and score. For source code use search_code. Operators: \"phrase\", \
+        HTML, PDF, office; no code or data). Returns the best lines with path and score. For source code use search_code. Operators: \"phrase\", \
         +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),
@@ -151,6 +157,7 @@ impl Tool for SearchDocs {
 fn request(params: &SearchDocsParams) -> Request {
     let mut request = Request::new(&params.query);
     request.k = params.top_k.get();
+    request.exact = params.exact.get();
     request.min_score = params.min_score as f32;
     request.scope = Scope::Chunks;
     request.filters.classes = CLASSES.to_vec();
@@ -217,6 +224,8 @@ fn respond(
         search_time_ms: (took.as_secs_f64() * 1e5).round() / 100.0,
         truncated: is_cut.then_some(true),
         continuation: token.map(|token| Continuation::of(Some(token))),
+        corrections: hits::corrections(&response.corrections),
+        missing: hits::missing(&response.missing),
         warnings: Warnings::of(warnings),
     };
     ToolResponse::new(&result, text.continued(hits::lead(is_cut), token))

@@ -35,7 +35,7 @@ pub(super) struct SearchRegex;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchRegexParams {
-    /// Regular expression, Perl-like, Unicode-aware; no look-around or backreferences.
+    /// Perl-like, Unicode-aware; no look-around or backreferences.
     #[schemars(length(max = PATTERN_LIMIT))]
     pattern: String,
     index_name: Option<IndexName>,

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Hit, Relevance, Request, Response, Show, search_files_with, shown_score};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use kb_engine::{
+    Correction, Hit, Relevance, Request, Response, Show, search_files_with, shown_score,
+};
 
 use super::context::{Context, non_empty};
 use super::stale;
@@ -104,6 +109,28 @@ pub(in crate::tools) fn index_of<'i>(indexes: &'i [Arc<Index>], hit: &Hit) -> &'
 /// Address of the document of a hit.
 pub(in crate::tools) fn uri_of(indexes: &[Arc<Index>], hit: &Hit) -> String {
     uri::of_document(index_of(indexes, hit), &hit.document)
+}
+
+/// A word of the query that was replaced.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::tools) struct Corrected<'a> {
+    from: &'a str,
+    /// What was searched.
+    to: &'a str,
+}
+
+/// The words that were replaced; `None` without any.
+pub(in crate::tools) fn corrections(corrections: &[Correction]) -> Option<Vec<Corrected<'_>>> {
+    let corrections = corrections.iter().map(|it| Corrected {
+        from: &it.from,
+        to: &it.to,
+    });
+    (corrections.len() > 0).then(|| corrections.collect())
+}
+
+/// The identifiers that no document has; `None` without any.
+pub(in crate::tools) fn missing(missing: &[String]) -> Option<&[String]> {
+    (!missing.is_empty()).then_some(missing)
 }
 
 /// A score as it is shown: four digits after the point, in both forms.

@@ -20,7 +20,7 @@ pub(in crate::tools) struct IndexName(#[schemars(length(max = NAME_LIMIT))] Stri
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct DocumentName(#[schemars(length(max = DOCUMENT_LIMIT))] String);
 
-/// From the previous call.
+/// From the last call.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(in crate::tools) struct ContinuationToken(#[schemars(length(max = TOKEN_LIMIT))] String);
 
@@ -67,7 +67,7 @@ impl Deref for ContinuationToken {
     }
 }
 
-/// 4 bytes per token.
+/// 4 bytes each.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 pub(in crate::tools) struct MaxTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 
@@ -125,6 +125,16 @@ impl SymbolTokens {
 pub(in crate::tools) struct Full(bool);
 
 impl Full {
+    pub(in crate::tools) fn get(self) -> bool {
+        self.0
+    }
+}
+
+/// Do not correct slips.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
+pub(in crate::tools) struct Exact(bool);
+
+impl Exact {
     pub(in crate::tools) fn get(self) -> bool {
         self.0
     }

@@ -56,7 +56,7 @@ pub(super) struct GetDocumentsParams {
     max_tokens: BatchTokens,
 }
 
-/// 4 bytes per token.
+/// 4 bytes each.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 struct BatchTokens(#[schemars(range(min = 1, max = TOKENS_LIMIT))] u32);
 

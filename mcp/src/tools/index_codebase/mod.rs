@@ -27,7 +27,7 @@ pub(super) struct IndexCodebaseParams {
     /// Directory to index.
     #[schemars(length(max = PATH_LIMIT))]
     path: String,
-    /// Name of the index; derived from the directory when omitted.
+    /// Default: derived from the directory.
     #[schemars(length(max = NAME_LIMIT))]
     index_name: Option<String>,
 }

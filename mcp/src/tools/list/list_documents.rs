@@ -25,7 +25,7 @@ pub(crate) struct ListDocuments;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct ListDocumentsParams {
-    /// Folder path, e.g. Finance/2024/Q4.
+    /// Such as Finance/2024/Q4.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
     /// Include subfolders.

@@ -5,14 +5,16 @@ mod regex;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use kb_engine::{Cursor, Filters, Hit, Mode, Request, Response, Scope, Show, Sort, TextContext};
+use kb_engine::{
+    Correction, Cursor, Filters, Hit, Mode, Request, Response, Scope, Show, Sort, TextContext,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Full, IndexName, Limit, MaxTokens, globs};
+use super::call::params::{ContinuationToken, Exact, Full, IndexName, Limit, MaxTokens, globs};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
@@ -40,7 +42,7 @@ pub(super) struct SearchParams {
     /// From the model of a vector column; repeat it with a continuation_token.
     #[schemars(length(max = VECTOR_LIMIT))]
     vector: Option<Vec<f32>>,
-    /// Vector column, if not the default one.
+    /// If not the default column.
     #[schemars(length(max = NAME_LIMIT))]
     vector_column: Option<String>,
     /// How to match.
@@ -56,6 +58,8 @@ pub(super) struct SearchParams {
     #[serde(default)]
     sort: SortParam,
     index_name: Option<IndexName>,
+    #[serde(default)]
+    exact: Exact,
     /// Whole passages, uri, author, tags.
     #[serde(default)]
     full: Full,
@@ -107,12 +111,22 @@ struct FiltersParam {
     /// One tag.
     #[schemars(length(max = TAG_LIMIT))]
     tag: Option<String>,
+    /// status=draft, date>=2024-05.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    field: Option<String>,
+    /// Document that they link to.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    links_to: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SearchResults<'a> {
     /// Best first.
     results: Vec<SearchResult<'a>>,
+    /// Words of the query that no document has; exact prevents it.
+    corrections: Option<Vec<hits::Corrected<'a>>>,
+    /// Identifiers that no document has.
+    missing: Option<&'a [String]>,
     token_count: u64,
 }
 
@@ -182,7 +196,7 @@ impl Tool for Search {
     const TITLE: &'static str = "Search documents";
     const DESCRIPTION: &'static str = "Search documents or passages. \
         mode=hybrid (default) for questions, semantic for concepts, keyword for exact words, regex for \
-        patterns, title to find a document by slug, title or tags. Operators: \"phrase\", +word, -word, path:x, \
+        patterns, title for slugs, titles and tags. Operators: \"phrase\", +word, -word, path:x, \
         title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("project", "index_name"),
@@ -197,6 +211,9 @@ impl Tool for Search {
         ("filters.file_type", "filters.fileType"),
         ("path", "filters.path"),
         ("filters.tags", "filters.tag"),
+        ("field", "filters.field"),
+        ("links_to", "filters.links_to"),
+        ("filters.linksTo", "filters.links_to"),
     ];
     const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("filters.path")];
 
@@ -226,6 +243,8 @@ impl Tool for Search {
                 warnings: warnings(cx, params, &indexes, &response),
                 tokens: response.hits.tokens,
                 next: response.hits.next,
+                corrections: response.corrections,
+                missing: response.missing,
                 is_out_of_time: false,
                 hits: response.hits.items,
             };
@@ -250,6 +269,9 @@ struct Shown {
 /// What a search of any mode finds.
 struct Found {
     hits: Vec<Hit>,
+    corrections: Vec<Correction>,
+    /// Identifiers that no document has.
+    missing: Vec<String>,
     tokens: u64,
     /// Where it goes on.
     next: Option<Cursor>,
@@ -280,6 +302,8 @@ fn find_pattern(
         hits: found.hits,
         tokens: found.tokens,
         next: found.next,
+        corrections: Vec::new(),
+        missing: Vec::new(),
         is_out_of_time: !found.is_complete,
         warnings,
     })
@@ -292,6 +316,8 @@ fn name_here(argument: &'static str) -> &'static str {
         "path" => "filters.path",
         "fileType" => "filters.fileType",
         "tags" => "filters.tag",
+        "field" => "filters.field",
+        "links_to" => "filters.links_to",
         "pattern" => "query",
         same => same,
     }
@@ -300,6 +326,7 @@ fn name_here(argument: &'static str) -> &'static str {
 fn request(params: &SearchParams) -> Request {
     let mut request = Request::new(&params.query);
     request.k = params.limit.get();
+    request.exact = params.exact.get();
     request.vector.clone_from(&params.vector);
     request.vector_column.clone_from(&params.vector_column);
     request.mode = match params.mode {
@@ -334,6 +361,8 @@ fn filters(params: &SearchParams) -> Filters {
         .paths(globs(given.path.as_deref()))
         .types(given.file_type)
         .tags(given.tag)
+        .fields(given.field)
+        .links_to(given.links_to)
 }
 
 fn warnings(
@@ -388,6 +417,8 @@ fn respond(
     let results = hits.map(|(number, hit)| result(indexes, &found.hits, number, hit, shown));
     let data = SearchResults {
         results: results.collect(),
+        corrections: hits::corrections(&found.corrections),
+        missing: hits::missing(&found.missing),
         token_count: page.tokens,
     };
     let envelope = page.envelope(data, found.warnings.clone());

@@ -302,3 +302,59 @@ fn an_error_names_the_filter() {
         "{text}"
     );
 }
+
+#[test]
+fn words_that_no_document_has_are_told() {
+    let files = [
+        ("keys.md", "# Keys\n\nKeep separate tables for keys.\n"),
+        ("a.rs", "/// Keeps separate tables.\nfn tables() {}\n"),
+    ];
+    let fixture = Fixture::new("keys", &files);
+    for tool in ["search", "search_docs", "search_code"] {
+        let ask = |exact: bool| {
+            let given = json!({"query": "seperate tables ADR-086", "exact": exact});
+            let whole = Value::Object(fixture.answer(tool, given).structured);
+            let at = |name: &str| {
+                let inner = whole.pointer(&format!("/data/{name}"));
+                inner.or(whole.get(name)).cloned()
+            };
+            (at("corrections"), at("missing"))
+        };
+        let correction = json!([{"from": "seperate", "to": "separate"}]);
+        let missing = Some(json!(["ADR-086"]));
+        assert_eq!(ask(false), (Some(correction), missing.clone()), "{tool}");
+        assert_eq!(ask(true), (None, missing), "{tool}");
+    }
+}
+
+#[test]
+fn fields_and_links_filter() {
+    let files = [
+        (
+            "plan.md",
+            "---\nstatus: draft\n---\n# Plan\n\nThe pier, see [[guide]].\n",
+        ),
+        (
+            "guide.md",
+            "---\nstatus: final\n---\n# Guide\n\nThe pier.\n",
+        ),
+    ];
+    let fixture = Fixture::new("notes", &files);
+    for filter in [
+        json!({"field": "status=draft"}),
+        json!({"links_to": "guide.md"}),
+        json!({"linksTo": "guide.md"}),
+    ] {
+        let given = json!({"query": "pier", "filters": filter});
+        let answer = fixture.answer("search", given);
+        let results = answer.structured["data"]["results"].as_array().unwrap();
+        let paths: Vec<&Value> = results.iter().map(|it| &it["document_id"]).collect();
+        assert_eq!(paths, [&json!("plan.md")], "{filter}");
+    }
+    let wrong = json!({"query": "pier", "filters": {"links_to": "nowhere.md"}});
+    let error = fixture.error("search", wrong);
+    assert!(error.text().contains("nowhere.md"), "{}", error.text());
+    let wrong = json!({"query": "pier", "filters": {"field": "state=draft"}});
+    let error = fixture.error("search", wrong);
+    assert!(error.text().contains("filters.field"), "{}", error.text());
+}

@@ -12,7 +12,7 @@ use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{
-    ContinuationToken, Full, IndexName, Limit10, SymbolTokens, symbol_kinds, words,
+    ContinuationToken, Exact, Full, IndexName, Limit10, SymbolTokens, symbol_kinds, words,
 };
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
@@ -55,15 +55,17 @@ pub(super) struct SearchCodeParams {
     /// Glob: get*, User*Service, *Handler.
     #[schemars(length(max = SYMBOL_LIMIT))]
     symbol_name: Option<String>,
-    /// Lines before the match, without smart_context.
+    /// Lines before, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_before: Option<u32>,
-    /// Lines after the match, without smart_context.
+    /// Lines after, without smart_context.
     #[schemars(range(min = 0, max = 200))]
     context_after: Option<u32>,
     /// Show the whole function or class.
     #[serde(default)]
     smart_context: SmartContext,
+    #[serde(default)]
+    exact: Exact,
     #[serde(default)]
     full: Full,
     max_tokens: Option<SymbolTokens>,
@@ -88,6 +90,10 @@ pub(super) struct SearchCodeResult<'a> {
     staleness_warning: Option<StalenessWarning>,
     truncated: Option<bool>,
     continuation: Option<Continuation>,
+    /// Words of the query that no document has; exact prevents it.
+    corrections: Option<Vec<hits::Corrected<'a>>>,
+    /// Identifiers that no document has.
+    missing: Option<&'a [String]>,
     warnings: Option<Warnings>,
 }
 
@@ -186,9 +192,8 @@ enum StalenessWarningType {
 impl Tool for SearchCode {
     const NAME: &'static str = "search_code";
     const TITLE: &'static str = "Search code";
-    const DESCRIPTION: &'static str = "Search source code with natural language or identifiers. \
-        Returns code chunks ranked by relevance with file, lines and symbol. Filter by language, symbol type \
-        or symbol name. Operators: \"phrase\", +word, \
+    const DESCRIPTION: &'static str = "Search source code. \
+        Returns chunks ranked by relevance with file, lines and symbol. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
     const JOINED_LISTS: &'static [JoinedList] = &[
         JoinedList::with_commas("language"),
@@ -222,6 +227,7 @@ impl Tool for SearchCode {
 fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
     let mut request = Request::new(&params.query);
     request.k = params.limit.get();
+    request.exact = params.exact.get();
     request.mode = match params.use_hybrid_search {
         Some(false) => Mode::Semantic,
         _ => Mode::Hybrid,
@@ -302,6 +308,8 @@ fn respond(
         staleness_warning: stale,
         truncated: is_cut.then_some(true),
         continuation: token.map(|token| Continuation::of(Some(token))),
+        corrections: hits::corrections(&response.corrections),
+        missing: hits::missing(&response.missing),
         warnings: Warnings::of(warnings),
     };
     let text = text.continued(hits::lead(is_cut), token);

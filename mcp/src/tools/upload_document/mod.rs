@@ -45,7 +45,7 @@ pub(super) struct UploadDocument;
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct UploadDocumentParams {
     index_name: Option<IndexName>,
-    /// Path inside the knowledge base, e.g. guide/install.md.
+    /// Its path, e.g. guide/install.md.
     #[serde(rename = "fileName")]
     #[schemars(length(max = FILE_NAME_LIMIT))]
     file_name: String,
@@ -61,7 +61,7 @@ pub(super) struct UploadDocumentParams {
     /// auto: base64 if 32 or more characters decode to text or a known format.
     #[serde(default)]
     encoding: Encoding,
-    /// Tags for the document.
+    /// Its tags.
     #[schemars(length(max = TAGS_LIMIT))]
     tags: Option<Vec<Tag>>,
 }
