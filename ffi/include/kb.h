@@ -833,6 +833,16 @@ typedef struct {
     kb_progress_fn progress;
     // Passed to `progress`.
     void *progress_data;
+    // What documents state about themselves: `status=draft`, `date>=2024-05`.
+    const kb_str *fields;
+    // Number of items.
+    size_t fields_len;
+    // Documents that the documents link to.
+    const kb_str *links_to;
+    // Number of items.
+    size_t links_to_len;
+    // Not 0: words are searched as they are written; slips are not corrected.
+    int32_t exact;
 } kb_search_options;
 
 // Options of a search for symbols. Zeros are defaults: begin with `KB_SYMBOLS_OPTIONS_INIT`.

@@ -98,12 +98,13 @@ static void filters_leave_out_what_they_do_not_name(void) {
         CHECK(hits_with(&options, only) > 0); \
     } while (0)
     kb_str glob = KB_STR("docs/**"), folder = KB_STR("notes"), type = KB_STR("csv"), language = KB_STR("rust");
-    kb_str tag = KB_STR("keeper"), symbol = KB_STR("REV*");
+    kb_str tag = KB_STR("keeper"), symbol = KB_STR("REV*"), field = KB_STR("date>=2024-03"), nowhere = KB_STR("nowhere.md");
     FILTERED("docs/", (options.paths = &glob, options.paths_len = 1));
     FILTERED("notes/", (options.folders = &folder, options.folders_len = 1));
     FILTERED(".csv", (options.types = &type, options.types_len = 1));
     FILTERED("lamp.rs", (options.languages = &language, options.languages_len = 1));
     FILTERED("tides.md", (options.tags = &tag, options.tags_len = 1));
+    FILTERED("tides.md", (options.fields = &field, options.fields_len = 1));
     FILTERED("lamp.rs", options.classes = KB_CLASS_CODE);
     FILTERED("stations.csv", options.classes = KB_CLASS_DATA);
     if (kb_features() & KB_FEATURE_GRAMMARS) {
@@ -121,6 +122,19 @@ static void filters_leave_out_what_they_do_not_name(void) {
     options.folders_len = 1;
     kb_hits *hits = NULL;
     CHECK_STATUS(KB_FOLDER_NOT_FOUND, kb_search(file, KB_STR("sea"), &options, &hits, &err));
+    kb_search_options linked = KB_SEARCH_OPTIONS_INIT;
+    linked.links_to = &nowhere;
+    linked.links_to_len = 1;
+    CHECK_STATUS(KB_DOCUMENT_NOT_FOUND, kb_search(file, KB_STR("sea"), &linked, &hits, &err));
+    kb_search_options slip = KB_SEARCH_OPTIONS_INIT;
+    slip.mode = KB_MODE_KEYWORD;
+    CHECK_STATUS(KB_OK, kb_search(file, KB_STR("tidse"), &slip, &hits, NULL));
+    CHECK(kb_hits_len(hits) > 0);
+    kb_hits_free(&hits);
+    slip.exact = 1;
+    CHECK_STATUS(KB_OK, kb_search(file, KB_STR("tidse"), &slip, &hits, NULL));
+    CHECK_NUMBER(0, kb_hits_len(hits));
+    kb_hits_free(&hits);
     close_file(&file);
 }
 

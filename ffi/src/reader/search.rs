@@ -127,6 +127,16 @@ pub struct kb_search_options {
     pub progress: kb_progress_fn,
     /// Passed to `progress`.
     pub progress_data: *mut c_void,
+    /// What documents state about themselves: `status=draft`, `date>=2024-05`.
+    pub fields: *const kb_str,
+    /// Number of items.
+    pub fields_len: usize,
+    /// Documents that the documents link to.
+    pub links_to: *const kb_str,
+    /// Number of items.
+    pub links_to_len: usize,
+    /// Not 0: words are searched as they are written; slips are not corrected.
+    pub exact: i32,
 }
 
 // SAFETY: `repr(C)`, it begins with its size, and all else is numbers and pointers.
@@ -228,6 +238,7 @@ unsafe fn request(
     request.show = Show::up_to_lines((options.max_lines > 0).then_some(options.max_lines))
         .context_lines(options.context_before, options.context_after);
     request.plain = options.plain != 0;
+    request.exact = options.exact != 0;
     request.join = options.no_join == 0;
     request.smart_context = options.smart_context != 0;
     // SAFETY: as the caller promises.
@@ -262,6 +273,8 @@ unsafe fn filters(options: &kb_search_options) -> Result<Filters, Fault> {
         .types(some(options.types, options.types_len, "types")?)
         .languages(some(options.languages, options.languages_len, "languages")?)
         .tags(some(options.tags, options.tags_len, "tags")?)
+        .fields(some(options.fields, options.fields_len, "fields")?)
+        .links_to(some(options.links_to, options.links_to_len, "links_to")?)
         .symbol_names(some(
             options.symbol_names,
             options.symbol_names_len,
