@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::ops::Range;
+use std::sync::Arc;
 
 use kb_types::error::{Error, Result};
 use xxhash_rust::xxh3::xxh3_128;
@@ -25,12 +26,12 @@ pub(crate) const BRANCH: u8 = 2;
 pub(crate) const MAX_DEPTH: usize = 48;
 
 /// A checked page of a tree.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Node {
     /// Pairs.
-    Leaf(Leaf),
+    Leaf(Arc<Leaf>),
     /// Children and the keys between them.
-    Branch(Branch),
+    Branch(Arc<Branch>),
 }
 
 impl Node {
@@ -52,11 +53,11 @@ impl Node {
         match bytes.first() {
             Some(&LEAF) => {
                 let (leaf, end) = Leaf::parse(bytes, widths).map_err(|_| wrong())?;
-                check(leaf.bytes(), end).map(|()| Node::Leaf(leaf))
+                check(leaf.bytes(), end).map(|()| Node::Leaf(Arc::new(leaf)))
             }
             Some(&BRANCH) => {
                 let (branch, end) = Branch::parse(bytes, widths).map_err(|_| wrong())?;
-                check(branch.bytes(), end).map(|()| Node::Branch(branch))
+                check(branch.bytes(), end).map(|()| Node::Branch(Arc::new(branch)))
             }
             _ => Err(wrong()),
         }

@@ -9,6 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::container::layout::signature::{BLOCK, OLDEST_READABLE, Signature};
 use crate::container::read::map::{HasMap, Map};
+use crate::container::read::page_cache::PageCache;
 use crate::container::read::signature::read_signature;
 
 /// One file under the path, as long as it was when it was mapped.
@@ -24,6 +25,8 @@ pub(crate) struct MappedFile {
     pub(crate) generation: u64,
     /// The file, to map it again when it has grown, and which file it is; `None` for bytes.
     pub(crate) file: Option<(File, Metadata)>,
+    /// Pages of its trees.
+    pub(crate) pages: PageCache,
 }
 
 impl HasMap for MappedFile {
@@ -66,6 +69,7 @@ impl MappedFile {
             block_hash,
             generation,
             file,
+            pages: PageCache::default(),
         })
     }
 
@@ -113,6 +117,7 @@ impl MappedFile {
             block_hash: self.block_hash,
             generation: self.generation,
             file: Some((file.try_clone().map_err(mapping)?, metadata.clone())),
+            pages: PageCache::default(),
         }))
     }
 }

@@ -15,6 +15,7 @@ pub(crate) mod container;
 pub(crate) mod map;
 pub(crate) mod mapped_bytes;
 pub(crate) mod mapped_file;
+pub(crate) mod page_cache;
 pub(crate) mod segment_extents;
 pub(crate) mod signature;
 pub(crate) mod sizes;

@@ -14,6 +14,7 @@ use crate::container::layout::table::{Key, Table};
 use crate::container::read::btree_reader::BtreeReader;
 use crate::container::read::map::{HasMap, Map};
 use crate::container::read::mapped_bytes::MappedBytes;
+use crate::container::read::page_cache::PageCache;
 
 /// Names one commit of one file: equal identities answer every question the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,6 +59,12 @@ impl<'a> Snapshot<'a> {
     /// copied, or the snapshot was not opened from a file or bytes.
     pub fn keep(&self, bytes: &[u8]) -> Option<MappedBytes> {
         MappedBytes::new(self.file.as_ref()?, self.slot, bytes)
+    }
+
+    /// The same, which keeps the pages of trees for other requests.
+    pub(crate) fn with_cache(mut self, kept: &'a PageCache) -> Snapshot<'a> {
+        self.btree.set_cache(kept);
+        self
     }
 
     /// The same, of which no page is read any more once `cancel` is set.

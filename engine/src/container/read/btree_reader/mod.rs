@@ -1,12 +1,14 @@
 //! redb's B-tree, read from bytes.
 //!
-//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds. A lookup reads at
+//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds; it may come from
+//! a cache of pages that were checked before. A lookup reads at
 //! most [`MAX_DEPTH`] pages, and a walk visits no more pages than the file has. So both end even in trees that refer to
 //! themselves. The number of requests to a snapshot is not limited.
 //!
 //! redb itself does not verify checksums when it reads. Of 5,000 corrupted files 144 gave wrong data or a panic through
 //! redb; through this reader, none of 100,000 flipped bits changed an answer (docs/decisions/01-redb-writes.md).
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kb_types::error::{Error, Result};
@@ -16,6 +18,7 @@ use crate::container::layout::node::{LEAF, Leaf, MAX_DEPTH, Node, too_deep};
 use crate::container::layout::page::{Geometry, PAGE_SIZE, PagePointer};
 use crate::container::layout::table::{Key, Table, Widths};
 use crate::container::read::map::Map;
+use crate::container::read::page_cache::PageCache;
 
 /// Largest order of a page of the tree: 32 MiB. Extents have an order of their own.
 // The largest value is 16 MiB (MAX_VALUE_BYTES), and with its header it needs a page of 32 MiB. A
@@ -33,6 +36,8 @@ pub(crate) struct BtreeReader<'a> {
     beyond_map: AtomicBool,
     /// No page is read once this is set.
     cancel: Option<&'a AtomicBool>,
+    /// Keeps pages for other requests.
+    kept: Option<&'a PageCache>,
 }
 
 impl<'a> BtreeReader<'a> {
@@ -42,7 +47,13 @@ impl<'a> BtreeReader<'a> {
             geometry,
             beyond_map: AtomicBool::new(false),
             cancel: None,
+            kept: None,
         }
+    }
+
+    /// Keeps pages in a cache, and takes them from there.
+    pub(crate) fn set_cache(&mut self, kept: &'a PageCache) {
+        self.kept = Some(kept);
     }
 
     /// Reads no page any more once `cancel` is set.
@@ -120,6 +131,9 @@ impl<'a> BtreeReader<'a> {
                 pointer.order()
             )));
         }
+        if let Some(node) = self.kept.and_then(|kept| kept.get(pointer, widths)) {
+            return Ok(node);
+        }
         let offset = self.geometry.offset(pointer)?;
         // A page of 4 KiB is read with one fault anyway; a system call for it would only cost time.
         if pointer.order() > 0 {
@@ -131,11 +145,15 @@ impl<'a> BtreeReader<'a> {
             // would defeat the check.
             .copy(offset, pointer.size_bytes())
             .ok_or_else(|| self.beyond(pointer))?;
-        Node::checked(bytes, pointer, widths)
+        let node = Node::checked(bytes, pointer, widths)?;
+        if let Some(kept) = self.kept {
+            kept.put(pointer, widths, &node);
+        }
+        Ok(node)
     }
 
     /// The leaf that would hold `key`; `None` for an empty table.
-    pub(crate) fn leaf_for(&self, table: &Table, key: Key<'_>) -> Result<Option<Leaf>> {
+    pub(crate) fn leaf_for(&self, table: &Table, key: Key<'_>) -> Result<Option<Arc<Leaf>>> {
         table.check_key(key)?;
         let Some(root) = table.root else {
             return Ok(None);

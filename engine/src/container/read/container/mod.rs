@@ -143,6 +143,7 @@ impl Container {
             let file: Arc<dyn HasMap> = Arc::<MappedFile>::clone(&opened);
             let snapshot = Snapshot::new(&opened.map, slot, opened.generation)
                 .with_file(file)
+                .with_cache(&opened.pages)
                 .with_cancel(cancel);
             let answer = request(&snapshot);
             if answer.is_err()
