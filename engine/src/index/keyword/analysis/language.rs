@@ -79,6 +79,11 @@ impl Language {
         Language::all().find(|language| rest.starts_with(language.code))
     }
 
+    /// What all terms with its stems begin with.
+    pub(crate) fn marker(self) -> String {
+        [MARKER, self.code].concat()
+    }
+
     pub(crate) fn stemmer(self) -> Stemmer {
         Stemmer::create(match self.lang {
             Lang::Ara => Algorithm::Arabic,

@@ -1,11 +1,14 @@
 //! The forms of the words of a query: as they are written, without marks, and stems of other languages than English.
 
+use std::ops::ControlFlow;
+
 use kb_types::error::Result;
 
 use super::query_term::{QuerySegment, QueryTerm};
 use crate::index::keyword::analysis::joined_words::is_joined;
 use crate::index::keyword::analysis::language::{Language, MARKER};
 use crate::index::keyword::analysis::tokenizer::{Analyser, is_stemmed};
+use crate::index::keyword::postings::dictionary::for_each_term_from;
 
 /// The words of a query.
 pub(super) struct QueryWords {
@@ -131,29 +134,61 @@ fn stems(
     if words.is_empty() || !has(MARKER)? {
         return Ok(stems);
     }
-    let of_query = Language::of_query(text);
+    let languages = languages(segments)?;
+    // To tell the language takes longer than all that follows, and most queries have no stem of any.
+    let mut of_query = None;
     let mut wanted = Vec::with_capacity(words.len());
     for (lower, at) in words {
         let written = terms.get(*at).map_or("", |term| term.term.as_str());
         wanted.push((lower, *at, has(written)?));
     }
     let mut term = String::new();
-    for language in Language::all() {
-        let is_of_query = of_query == Some(language);
-        let mut stemmer = None;
+    for language in languages {
+        let stemmer = language.stemmer();
         for (lower, at, is_known) in &wanted {
-            if is_of_query || !is_known {
-                let stemmer = stemmer.get_or_insert_with(|| language.stemmer());
-                language.term(stemmer, lower, &mut term);
-                // Of two words with one stem the first is enough.
-                let is_new = stems.iter().all(|(_, known)| *known != term);
-                if is_new && has(&term)? {
-                    stems.push((*at, term.clone()));
-                }
+            let is_other = |of_query: Option<Option<Language>>| {
+                of_query.is_some_and(|of_query| of_query != Some(language))
+            };
+            if *is_known && is_other(of_query) {
+                continue;
+            }
+            language.term(&stemmer, lower, &mut term);
+            // Of two words with one stem the first is enough.
+            let is_new = stems.iter().all(|(_, known)| *known != term);
+            if !is_new || !has(&term)? {
+                continue;
+            }
+            if *is_known {
+                of_query.get_or_insert_with(|| Language::of_query(text));
+            }
+            if !*is_known || !is_other(of_query) {
+                stems.push((*at, term.clone()));
             }
         }
     }
     Ok(stems)
+}
+
+/// The languages that the segments have stems of. A look-up a language and segment.
+fn languages(segments: &[QuerySegment<'_>]) -> Result<Vec<Language>> {
+    let mut found = Vec::new();
+    for QuerySegment { reader, .. } in segments {
+        // Behind the marker itself.
+        let mut from = Some([MARKER.as_bytes(), &[0]].concat());
+        while let Some(start) = from.take() {
+            for_each_term_from(reader.parts(), &reader.dictionary(), &start, |bytes| {
+                if let Some(stem) = std::str::from_utf8(bytes).ok().and_then(Language::of_term) {
+                    found.push(stem);
+                    // Behind all terms of the language: no byte of a text is so large.
+                    from = Some([stem.marker().as_bytes(), &[u8::MAX]].concat());
+                }
+                ControlFlow::Break(())
+            })?;
+        }
+    }
+    let mut all: Vec<Language> = Language::all().collect();
+    all.retain(|language| found.contains(language));
+    Ok(all)
 }
 
 /// Divides the weight of words among their forms, each given as a term and the term of the form that is written. A
