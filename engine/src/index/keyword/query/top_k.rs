@@ -134,10 +134,9 @@ pub(crate) fn top_k(
         row_count,
         allowed,
         best: TopRows::new(k, least),
-        sums: vec![0; row_count.min(WINDOW_ROWS) as usize],
-        promising: vec![(0, 0); (row_count.min(WINDOW_ROWS) as usize).max(BLOCK_POSTINGS)],
-        rows: Vec::new(),
+        room: ROOM.take(),
     };
+    search.room.make(row_count.min(WINDOW_ROWS) as usize);
     for term in &mut terms {
         let reached = term.reached(k, allowed)?;
         // A score that `k` rows are known to reach prunes from the first window on.
@@ -149,7 +148,44 @@ pub(crate) fn top_k(
         search.search_batch(&mut terms, start, end)?;
         start = end;
     }
+    // After an error sums are left, so then the room is not used again.
+    ROOM.set(search.room);
     Ok(search.best.into_rows())
+}
+
+thread_local! {
+    /// The room of the last search of this thread: 192 KB that need not be cleared again.
+    static ROOM: Cell<Room> = const {
+        Cell::new(Room {
+            sums: Vec::new(),
+            promising: Vec::new(),
+            rows: Vec::new(),
+        })
+    };
+}
+
+/// Memory for a window.
+#[derive(Default)]
+struct Room {
+    /// Sum of the scores of each row; all zero between windows.
+    sums: Vec<i32>,
+    /// Promising rows: offset in the window, and sum.
+    promising: Vec<(u32, i32)>,
+    /// Rows that may answer.
+    rows: Vec<u32>,
+}
+
+impl Room {
+    /// Makes room for a window of so many rows.
+    fn make(&mut self, rows: usize) {
+        if self.sums.len() < rows {
+            self.sums.resize(rows, 0);
+        }
+        let rows = rows.max(BLOCK_POSTINGS);
+        if self.promising.len() < rows {
+            self.promising.resize(rows, (0, 0));
+        }
+    }
 }
 
 /// A window of a batch.
@@ -170,12 +206,8 @@ struct Search<'b> {
     allowed: Option<&'b BitSet>,
     /// The best rows so far.
     best: TopRows,
-    /// Sum of the scores of each row of a window; all zero between windows.
-    sums: Vec<i32>,
-    /// Promising rows of a window: offset in the window, and sum.
-    promising: Vec<(u32, i32)>,
-    /// Rows of a window that may answer.
-    rows: Vec<u32>,
+    /// Memory for a window.
+    room: Room,
 }
 
 impl Search<'_> {
@@ -275,12 +307,12 @@ impl Search<'_> {
             if seeks * u64::from(self.row_count) <= postings {
                 break;
             }
-            term.add_to(&mut self.sums, start, end, slack + term.bound)?;
+            term.add_to(&mut self.room.sums, start, end, slack + term.bound)?;
             added = true;
             rest_bound -= term.bound;
             let least = self.best.threshold - rest_bound;
-            let sums = &mut self.sums;
-            count = keep(&mut self.promising, count, |place, units| {
+            let sums = &mut self.room.sums;
+            count = keep(&mut self.room.promising, count, |place, units| {
                 let more = sums.get_mut(place as usize).map_or(0, std::mem::take);
                 Some(units + more).filter(|units| *units > least)
             });
@@ -290,7 +322,7 @@ impl Search<'_> {
             self.clear(start, end);
         }
         let best = &mut self.best;
-        for (place, units) in self.promising.iter().take(count) {
+        for (place, units) in self.room.promising.iter().take(count) {
             let (row, mut units) = (start + place, *units);
             let mut bound = rest_bound;
             for term in rest.iter_mut().take(split).rev() {
@@ -310,7 +342,7 @@ impl Search<'_> {
 
     /// Resets the sums of the window to zero.
     fn clear(&mut self, start: u32, end: u32) {
-        let sums = self.sums.get_mut(..(end - start) as usize);
+        let sums = self.room.sums.get_mut(..(end - start) as usize);
         sums.unwrap_or_default().fill(0);
     }
 
@@ -326,7 +358,7 @@ impl Search<'_> {
     ) -> Result<usize> {
         let mut count = 0;
         if let [only] = terms {
-            let found = &mut self.promising;
+            let found = &mut self.room.promising;
             only.for_each_block(start, end, slack + only.bound, |rows, units| {
                 let found = found.get_mut(count..).unwrap_or_default();
                 let more = kernels::above(units, limit, found);
@@ -337,14 +369,14 @@ impl Search<'_> {
             })?;
         } else {
             for term in terms {
-                term.add_to(&mut self.sums, start, end, slack + term.bound)?;
+                term.add_to(&mut self.room.sums, start, end, slack + term.bound)?;
             }
-            let sums = self.sums.get(..(end - start) as usize);
-            count = kernels::above(sums.unwrap_or_default(), limit, &mut self.promising);
+            let sums = self.room.sums.get(..(end - start) as usize);
+            count = kernels::above(sums.unwrap_or_default(), limit, &mut self.room.promising);
             self.clear(start, end);
         }
         if let Some(allowed) = self.allowed {
-            count = keep(&mut self.promising, count, |place, units| {
+            count = keep(&mut self.room.promising, count, |place, units| {
                 allowed.contains(start + place).then_some(units)
             });
         }
@@ -361,15 +393,15 @@ impl Search<'_> {
         limit: i32,
         slack: i32,
     ) -> Result<usize> {
-        self.rows.clear();
-        allowed.rows_within(start, end, &mut self.rows);
+        self.room.rows.clear();
+        allowed.rows_within(start, end, &mut self.room.rows);
         for term in terms {
             let postings = u64::from(term.count) * u64::from(end - start);
-            let seeks = self.rows.len() as u64 * SEEK_COST;
+            let seeks = self.room.rows.len() as u64 * SEEK_COST;
             if seeks * u64::from(self.row_count) < postings {
-                for row in &self.rows {
+                for row in &self.room.rows {
                     let units = term.units_above(*row, slack + term.bound)?;
-                    if let Some(sum) = self.sums.get_mut((row - start) as usize) {
+                    if let Some(sum) = self.room.sums.get_mut((row - start) as usize) {
                         *sum += units;
                     }
                 }
@@ -383,18 +415,18 @@ impl Search<'_> {
                     };
                     next = row + 1;
                     if allowed.contains(row)
-                        && let Some(sum) = self.sums.get_mut((row - start) as usize)
+                        && let Some(sum) = self.room.sums.get_mut((row - start) as usize)
                     {
                         *sum += term.units_of_posting(at, row)?;
                     }
                 }
             }
         }
-        let mut slots = self.promising.iter_mut();
+        let mut slots = self.room.promising.iter_mut();
         let mut count = 0;
-        for row in &self.rows {
+        for row in &self.room.rows {
             let place = row - start;
-            let sum = self.sums.get_mut(place as usize);
+            let sum = self.room.sums.get_mut(place as usize);
             let sum = sum.map_or(0, std::mem::take);
             if sum > limit
                 && let Some(slot) = slots.next()
