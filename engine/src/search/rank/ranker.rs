@@ -204,12 +204,14 @@ impl<'a, 'r> Ranker<'a, 'r> {
             return Ok(*about);
         }
         let record = self.cache.records.get(file, id)?;
+        // A path with no word of the query says nothing, as most.
+        let may_say = self.terms.may_occur_in(&record.path);
         let (path, file_name) = match &mut self.names {
-            Some(names) => (
+            Some(names) if may_say => (
                 names.covered(&record.path, self.analyser),
                 names.share(name_of_file(&record.path), self.analyser),
             ),
-            None => (0.0, 0.0),
+            _ => (0.0, 0.0),
         };
         let about = AboutDocument {
             path,
@@ -299,8 +301,9 @@ pub(super) fn best_definition(
     }
     while let Some((_, range)) = occurrences.get(first) {
         let (before, from) = text.split_at_checked(range.start).unwrap_or_default();
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        let end = from.find('\n').map_or(text.len(), |at| range.start + at);
+        let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |at| at + 1);
+        let end = memchr::memchr(b'\n', from.as_bytes());
+        let end = end.map_or(text.len(), |at| range.start + at);
         let rest = occurrences.get(first..).unwrap_or_default();
         let on_line = rest.partition_point(|(_, range)| range.start < end).max(1);
         first += on_line;
