@@ -18,6 +18,9 @@ const PAIRS_LIMIT: usize = 64;
 // One word or a few signs may stand between: `read_the_file`, `read (file)`.
 const GAP_LIMIT_BYTES: usize = 16;
 
+/// What a word counts at most for a pair: once before the other word and once, reversed, behind it.
+const PAIRS_OF_WORD: f32 = 1.0 + REVERSED;
+
 /// Two neighbouring words of a query.
 #[derive(Debug)]
 struct Pair {
@@ -114,6 +117,24 @@ impl Pairs {
 }
 
 impl Pairs {
+    /// The most that [`Pairs::score`] can be for a text that has each term of the query so many times.
+    pub(super) fn bound(&self, frequencies: &[u32], norm: f32) -> f32 {
+        let times = |word: usize| -> u32 {
+            if self.words.is_empty() {
+                return frequencies.get(word).copied().unwrap_or(0);
+            }
+            let forms = self.words.iter().zip(frequencies);
+            let of_word = forms.filter(|(of, _)| **of == word);
+            of_word.map(|(_, times)| *times).sum()
+        };
+        let bounds = self.pairs.iter().map(|pair| {
+            let most = times(pair.words.0).min(times(pair.words.1));
+            let count = most as f32 * PAIRS_OF_WORD;
+            count / (count + norm)
+        });
+        bounds.sum::<f32>() / self.pairs.len() as f32
+    }
+
     /// The occurrences of words instead of their forms, each once.
     fn words_of(&self, occurrences: &[Occurrence]) -> Vec<Occurrence> {
         let words = occurrences.iter().map(|(number, range)| {

@@ -17,7 +17,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 /// Share of the score of the best chunk that a neighbour needs to join its passage.
 // A lower share joins chunks that are only near a hit; a higher one shows neighbours as separate
 // hits.
-const JOIN_SHARE: f32 = 0.75;
+pub(super) const JOIN_SHARE: f32 = 0.75;
 
 /// Longest joined passage, in bytes: about a thousand tokens.
 // A longer passage would take the room of other hits in a token budget.

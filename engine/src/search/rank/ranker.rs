@@ -20,7 +20,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::top_k;
 
 /// A heading says less than a definition: it is one of many words about a thing.
-const HEADING_SHARE: f32 = 0.5;
+pub(super) const HEADING_SHARE: f32 = 0.5;
 
 /// Share of a symbol outside of programs: a key of a configuration, a section.
 const DATA_SHARE: f32 = 0.5;
@@ -34,33 +34,33 @@ const OTHER_CASE_SHARE: f32 = 0.9;
 /// What is looked for in the documents and texts of one request.
 #[derive(Debug)]
 pub(crate) struct Ranker<'a, 'r> {
-    sources: &'r Sources<'r>,
+    pub(super) sources: &'r Sources<'r>,
     analyser: &'a mut Analyser,
     cache: ReadCache<'r>,
     rules: Rules,
     /// The terms of the query.
     terms: TermSet,
     /// Neighbouring terms of the query; `None` without any.
-    pairs: Option<Pairs>,
+    pub(super) pairs: Option<Pairs>,
     /// The terms of the query, to compare names with; `None` without any.
-    names: Option<QueryNames>,
+    pub(super) names: Option<QueryNames>,
     /// Those of them that a question writes as identifiers; `None` without any.
-    identifiers: Option<QueryNames>,
+    pub(super) identifiers: Option<QueryNames>,
     /// Whether a name that a text defines adds to a score.
-    seeks_definitions: bool,
+    pub(super) seeks_definitions: bool,
     /// What was found out about documents, by file and id.
     documents: FxHashMap<(usize, DocumentId), AboutDocument>,
-    mean_length: f32,
+    pub(super) mean_length: f32,
 }
 
 /// What the record of a document says.
 #[derive(Debug, Clone, Copy)]
-struct AboutDocument {
+pub(super) struct AboutDocument {
     /// Share of the words of the query that the path has, 0..1.
     path: f32,
     /// How much the name of the file says about the query, 0..1.
     file_name: f32,
-    lines: LinesOf,
+    pub(super) lines: LinesOf,
 }
 
 /// How the lines of a document define names.
@@ -139,18 +139,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
         }
         let mut ranked = self.sorted(plan, ranked)?;
         let mut others = ranked.split_off(ranked.len().min(depth));
-        // In the order of their rows, so that each block is decoded once.
-        ranked.sort_unstable_by_key(|scored| scored.address);
-        for scored in &mut ranked {
-            // The text of a chunk without a term of the query adds nothing to what its document does.
-            if scored.keyword <= 0.0 {
-                continue;
-            }
-            self.sources.tick()?;
-            let name = plan.definitions.name();
-            let name = name.filter(|_| plan.definitions.has(scored.address));
-            self.read_text(scored, name)?;
-        }
+        let ranked = self.read_texts(plan, ranked)?;
         let mut all = self.sorted(plan, ranked)?;
         all.append(&mut others);
         all.append(&mut rest);
@@ -180,12 +169,9 @@ impl<'a, 'r> Ranker<'a, 'r> {
     }
 
     /// The chunks by their scores with the evidence so far.
-    fn sorted(&self, plan: &Plan<'_>, mut list: Vec<Scored>) -> Result<Vec<Scored>> {
+    pub(super) fn sorted(&self, plan: &Plan<'_>, mut list: Vec<Scored>) -> Result<Vec<Scored>> {
         for scored in &mut list {
-            let file = self.sources.file_of(scored.address.segment);
-            let keyword_weight = 1.0 - plan.vector(file).weight;
-            let (rules, features) = (&self.rules, &scored.features);
-            scored.score = rules.score(scored.fused, keyword_weight, features);
+            scored.score = self.score(plan, scored);
         }
         top_k::top_k(
             list,
@@ -196,8 +182,16 @@ impl<'a, 'r> Ranker<'a, 'r> {
         )
     }
 
+    /// The score of a chunk with the evidence so far.
+    pub(super) fn score(&self, plan: &Plan<'_>, scored: &Scored) -> f32 {
+        let file = self.sources.file_of(scored.address.segment);
+        let keyword_weight = 1.0 - plan.vector(file).weight;
+        self.rules
+            .score(scored.fused, keyword_weight, &scored.features)
+    }
+
     /// What the record of the document of a chunk says.
-    fn document(&mut self, address: ChunkAddress) -> Result<AboutDocument> {
+    pub(super) fn document(&mut self, address: ChunkAddress) -> Result<AboutDocument> {
         let file = self.sources.file_of(address.segment);
         let id = self.sources.document_of(address)?;
         if let Some(about) = self.documents.get(&(file, id)) {
@@ -227,7 +221,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
     }
 
     /// Looks at the text of a chunk, which defines a symbol of the name where there is one.
-    fn read_text(&mut self, scored: &mut Scored, name: Option<&str>) -> Result<()> {
+    pub(super) fn read_text(&mut self, scored: &mut Scored, name: Option<&str>) -> Result<()> {
         let address = scored.address;
         let lines = self.document(address)?.lines;
         let reader = self.sources.segment(address.segment)?.keyword_index()?;

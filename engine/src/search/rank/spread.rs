@@ -13,7 +13,7 @@ use crate::search::sources::Sources;
 pub(crate) const FIRST: usize = 10;
 
 /// Most passages of one document among them.
-const OF_DOCUMENT: u32 = 3;
+pub(super) const OF_DOCUMENT: u32 = 3;
 
 /// A passage goes before one of another document, however many of its document do, when its score is so many times
 /// as high.

@@ -57,6 +57,48 @@ fn the_order_does_not_depend_on_the_page() {
 }
 
 #[test]
+fn texts_that_are_not_read_change_none_of_the_first_hits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    for number in 0..140 {
+        let line = match number % 7 {
+            0 => "x = retry(once, by, the, middleware)",
+            1 => "class RetryMiddleware(Base):",
+            2 => "def middleware_of(retry):",
+            3 => "x = retry.middleware",
+            4 => "def retry_of_the_middleware_of_all(x):",
+            5 => "x = middleware_retry",
+            _ => "x = retry, 1, middleware",
+        };
+        let text = format!("{line}\n{}", "    moon(sea)\n".repeat(number % 13));
+        let name = format!("{number:03}.py");
+        writer.add_bytes(&name, text.as_bytes()).unwrap();
+    }
+    writer.commit().unwrap();
+    let kb = Kb::open(&path).unwrap();
+    for query in [QUERY, "middleware", "RetryMiddleware"] {
+        for mode in [Mode::Hybrid, Mode::Keyword] {
+            let request = Request::new(query).mode(mode).k(10);
+            let first = kb.search(&request).unwrap().hits;
+            // Alone among the candidates each text is read.
+            let mut expected = Vec::new();
+            for number in 0..140 {
+                let mut alone = request.clone();
+                alone.filters.paths = vec![format!("{number:03}.py")];
+                expected.extend(kb.search(&alone).unwrap().hits);
+            }
+            expected.sort_by(|a, b| b.fused_score.total_cmp(&a.fused_score));
+            let scores = |hits: &[Hit]| -> Vec<f32> {
+                let scores = hits.iter().map(|hit| hit.fused_score);
+                scores.take(10).collect()
+            };
+            assert_eq!(scores(&first), scores(&expected), "{query} {mode:?}");
+        }
+    }
+}
+
+#[test]
 fn neighbours_come_first_and_the_parts_add_up() {
     let (_folder, kb) = kb();
     let request = Request::new(QUERY).k(60).explain(true);

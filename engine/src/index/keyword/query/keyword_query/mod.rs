@@ -251,25 +251,43 @@ impl<'a> Query<'a> {
     /// # Errors
     /// As [`Query::top_k`].
     pub fn most_matched_idf(&self, segment: usize, rows: &[u32]) -> Result<f32> {
-        let segment = self.segment(segment)?;
         let mut sums = vec![0.0; rows.len()];
+        self.each_term_of(segment, rows, |place, term, _| {
+            if let Some(sum) = sums.get_mut(place) {
+                *sum += self.weighted_idf(term);
+            }
+        })?;
+        Ok(sums.into_iter().fold(0.0, f32::max))
+    }
+
+    /// Calls `each` with every term that one of ascending `rows` of a segment has: the place of the row in `rows`, the
+    /// index of the term in [`Query::terms`], and its frequency.
+    ///
+    /// # Errors
+    /// As [`Query::top_k`].
+    pub fn each_term_of(
+        &self,
+        segment: usize,
+        rows: &[u32],
+        mut each: impl FnMut(usize, usize, u32),
+    ) -> Result<()> {
+        let segment = self.segment(segment)?;
         for ((at, _), mut term) in segment.postings.iter().zip(self.open(segment)?) {
-            let idf = self.weighted_idf(*at);
-            for (row, sum) in rows.iter().zip(&mut sums) {
-                if term.score_row(*row)?.is_some() {
-                    *sum += idf;
+            for (place, row) in rows.iter().enumerate() {
+                if let Some((frequency, _)) = term.score_row(*row)? {
+                    each(place, *at, frequency);
                 }
             }
         }
         for (at, of_term) in &segment.characters {
-            let idf = self.weighted_idf(*at);
-            for (row, sum) in rows.iter().zip(&mut sums) {
-                if of_term.binary_search_by_key(row, |(row, _)| *row).is_ok() {
-                    *sum += idf;
+            for (place, row) in rows.iter().enumerate() {
+                let found = of_term.binary_search_by_key(row, |(row, _)| *row);
+                if let Some((_, frequency)) = found.ok().and_then(|found| of_term.get(found)) {
+                    each(place, *at, *frequency);
                 }
             }
         }
-        Ok(sums.into_iter().fold(0.0, f32::max))
+        Ok(())
     }
 
     fn weighted_idf(&self, at: usize) -> f32 {
