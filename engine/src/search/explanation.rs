@@ -10,7 +10,7 @@ use crate::search::relevance::RelevanceSignals;
 pub struct Explanation {
     /// The distinct terms of the query, after analysis. Empty in a mode without a keyword score.
     pub terms: Vec<TermStatistics>,
-    /// What the query asks for: `place`, `task`, `behaviour`, `reason`, `change` or `other`.
+    /// What the query asks for: `place`, `task`, `behaviour`, `reason`, `change`, `message` or `other`.
     pub intent: &'static str,
     /// The name that the query asks for, where a symbol of the files has it: its definitions come first.
     pub definition_of: Option<String>,

@@ -16,7 +16,7 @@ use crate::search::filters::Filters;
 use crate::search::given_vector::{self, FileVector};
 use crate::search::options::Mode;
 use crate::search::query::execute;
-use crate::search::query::intent::Intent;
+use crate::search::query::intent::{Ask, Intent};
 use crate::search::query::option_words;
 use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
@@ -195,7 +195,8 @@ pub(crate) fn plan<'b>(
             plan.corrections = corrections;
         }
         plan.missing = unknown.missing;
-        plan.asks_for_missing = unknown.is_asked_for;
+        // What a program filled in is missing in its message.
+        plan.asks_for_missing = unknown.is_asked_for && plan.intent.ask != Ask::Message;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
         plan.definitions = Definitions::find(&plan.text, &plan.intent, sources)?;
         plan.keyword_query = Some(query);

@@ -3,6 +3,7 @@
 
 use kb_types::Role;
 
+use crate::search::query::message::is_message;
 use crate::search::query::running_text::is_function_word;
 
 /// Plain words from which on a query is a sentence.
@@ -21,6 +22,8 @@ pub(crate) enum Ask {
     Reason,
     /// A change: "what changed in ...", "since which version ...", "when was ... added".
     Change,
+    /// The place that makes an error message.
+    Message,
     /// Another question, or none.
     #[default]
     Other,
@@ -35,6 +38,7 @@ impl Ask {
             Ask::Behaviour => "behaviour",
             Ask::Reason => "reason",
             Ask::Change => "change",
+            Ask::Message => "message",
             Ask::Other => "other",
         }
     }
@@ -52,6 +56,8 @@ pub(crate) struct Intent {
     pub(crate) identifiers: Vec<String>,
     /// Those of them that are written with what holds them, as `Runtime::spawn`, or with arguments.
     pub(crate) called: Vec<String>,
+    /// Whether a part of several words is quoted.
+    pub(crate) has_quote: bool,
     tests: bool,
     changelog: bool,
     examples: bool,
@@ -162,7 +168,10 @@ impl Intent {
             .collect();
         let is_asked = query.trim_end().ends_with(['?', '\u{ff1f}', '\u{61f}']);
         let has_function_word = words.iter().any(|word| is_function_word(word));
-        let is_sentence = is_asked || has_function_word || words.len() >= SENTENCE_WORDS;
+        let first = words.first().copied().unwrap_or("");
+        let is_message = !is_asked && !QUESTION_WORDS.contains(&first) && is_message(query);
+        let is_sentence =
+            is_asked || is_message || has_function_word || words.len() >= SENTENCE_WORDS;
         if !is_sentence {
             return Intent {
                 tests: has_one(&words, &TESTS)
@@ -174,7 +183,13 @@ impl Intent {
                 ..Intent::default()
             };
         }
-        let first = words.first().copied().unwrap_or("");
+        if is_message {
+            return Intent {
+                ask: Ask::Message,
+                is_sentence,
+                ..Intent::default()
+            };
+        }
         let ask = ask(&words);
         let (identifiers, called) = identifiers(query);
         Intent {
@@ -183,11 +198,17 @@ impl Intent {
             is_question: is_asked || QUESTION_WORDS.contains(&first) || ask != Ask::Other,
             identifiers,
             called,
+            has_quote: has_quote(query),
             tests: asks_for_tests(&words),
             changelog: ask == Ask::Change || has_one(&words, &CHANGE_NOUNS),
             examples: ask == Ask::Task || has_one(&words, &EXAMPLES),
             declarations: has_one(&words, &DECLARATIONS),
         }
+    }
+
+    /// Whether its words may stand in a text as they are: it is a statement or an error message, or has one in quotes.
+    pub(crate) fn quotes(&self) -> bool {
+        self.is_sentence && (!self.is_question || self.has_quote)
     }
 
     /// Whether it asks for chunks of a role.
@@ -310,6 +331,16 @@ fn asks_for_tests(words: &[&str]) -> bool {
     })
 }
 
+/// Fewest words of a text that is quoted.
+const QUOTED_WORDS: usize = 3;
+
+/// Whether a text has a part of several words in quotes.
+fn has_quote(query: &str) -> bool {
+    let is_long = |quoted: &str| quoted.split_whitespace().count() >= QUOTED_WORDS;
+    let between = |quote: char| query.split(quote).skip(1).step_by(2).any(is_long);
+    between('"') || between('`') || query.split('\u{201c}').skip(1).any(is_long)
+}
+
 /// The words of a text that are written as identifiers, or quoted; and those of them that are called or held.
 fn identifiers(query: &str) -> (Vec<String>, Vec<String>) {
     let is_quote = |c: char| matches!(c, '`' | '"' | '\'' | '\u{201c}' | '\u{201d}');
@@ -384,6 +415,8 @@ mod tests {
             ("since which version is there a watch mode", Ask::Change),
             ("what does the pool do with idle sockets", Ask::Other),
             ("wo wird die Zeile gelesen", Ask::Other),
+            ("error: cannot open notes.kb", Ask::Message),
+            ("why is there \"error: cannot open\"", Ask::Reason),
             ("retry limit", Ask::Other),
         ] {
             assert_eq!(Intent::of(query).ask, ask, "{query}");
@@ -410,6 +443,20 @@ mod tests {
         assert!(!Intent::of("how is the version of a file read").wants(Role::Changelog));
         assert!(Intent::of("how do I watch a folder").wants(Role::Example));
         assert!(!Intent::of("where are folders watched").wants(Role::Example));
+    }
+
+    #[test]
+    fn statements_and_quotes_may_stand_in_a_text() {
+        for (query, quotes) in [
+            ("error: cannot open notes.kb", true),
+            ("the literal is not allowed in a regex", true),
+            ("why do I get \"cannot open the file\"", true),
+            ("why is `pool` closed", false),
+            ("where is the pool closed", false),
+            ("retry limit", false),
+        ] {
+            assert_eq!(Intent::of(query).quotes(), quotes, "{query}");
+        }
     }
 
     #[test]

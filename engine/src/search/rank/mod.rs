@@ -25,6 +25,7 @@ mod ranker;
 pub(crate) mod scored;
 mod spread;
 mod texts;
+mod verbatim;
 pub(crate) mod weights;
 
 pub(crate) use ranker::Ranker;

@@ -19,6 +19,8 @@ pub(crate) struct Features {
     pub(crate) file_name: f32,
     /// Neighbouring words of the query that are neighbours in the text, too, 0..1.
     pub(crate) adjacency: f32,
+    /// Words of a statement or a message that the text has in a row, 0..1.
+    pub(crate) verbatim: f32,
     /// How much a name that the text defines says about the query, 0..1.
     pub(crate) definition: f32,
     /// A symbol of the name that the query asks for, 0..1.
@@ -36,6 +38,7 @@ impl Default for Features {
             path: 0.0,
             file_name: 0.0,
             adjacency: 0.0,
+            verbatim: 0.0,
             definition: 0.0,
             symbol: 0.0,
             repeats: 0.0,
@@ -52,7 +55,7 @@ pub(crate) struct Part {
 }
 
 /// Parts of a score beside the fused one: the lines of [`Rules::parts`].
-const PARTS: usize = 10;
+const PARTS: usize = 11;
 
 /// What evidence is worth for one query.
 #[derive(Debug, Clone)]
@@ -132,6 +135,7 @@ impl Rules {
             add("path", features.path, weights.path),
             add("file name", features.file_name, file_name),
             add("adjacency", features.adjacency, adjacency * keyword_weight),
+            add("verbatim", features.verbatim, weights.verbatim),
             add("definition", features.definition, self.definition()),
             add("symbol", features.symbol, weights.symbol),
             add("repeats", features.repeats, 1.0),
@@ -169,8 +173,8 @@ impl Rules {
         let weights = &RANK_WEIGHTS;
         let is_ordinary = features.role.is_none() && !features.holds_test_functions;
         match (self.intent.ask, features.class) {
-            (Ask::Place, Class::Code) if is_ordinary => weights.place_code,
-            (Ask::Place, Class::Doc) => weights.place_prose,
+            (Ask::Place | Ask::Message, Class::Code) if is_ordinary => weights.place_code,
+            (Ask::Place | Ask::Message, Class::Doc) => weights.place_prose,
             (Ask::Task, Class::Doc) if features.role.is_none() => weights.task_prose,
             (Ask::Behaviour, Class::Code) if is_ordinary => weights.behaviour_code,
             (Ask::Reason, Class::Doc) if features.role.is_none() => weights.reason_prose,

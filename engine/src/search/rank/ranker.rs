@@ -9,12 +9,14 @@ use super::definitions;
 use super::names::{QueryNames, name_of_file};
 use super::parts::Rules;
 use super::scored::Scored;
+use super::verbatim::Verbatim;
 use super::{
     DEPTH, DEPTH_FOR_NAMES, DEPTH_FOR_QUESTIONS, DOCUMENT_DEPTH, DOCUMENT_DEPTH_FOR_NAMES,
 };
 use crate::index::keyword::{Analyser, TermSet, norm};
 use crate::search::defined;
 use crate::search::plan::Plan;
+use crate::search::query::intent::Ask;
 use crate::search::read_cache::{Occurrence, ReadCache};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::top_k;
@@ -42,6 +44,8 @@ pub(crate) struct Ranker<'a, 'r> {
     terms: TermSet,
     /// Neighbouring terms of the query; `None` without any.
     pub(super) pairs: Option<Pairs>,
+    /// The words of a statement in their order; `None` for other queries.
+    pub(super) verbatim: Option<Verbatim>,
     /// The terms of the query, to compare names with; `None` without any.
     pub(super) names: Option<QueryNames>,
     /// Those of them that a question writes as identifiers; `None` without any.
@@ -80,6 +84,9 @@ impl<'a, 'r> Ranker<'a, 'r> {
     ) -> Ranker<'a, 'r> {
         let query = plan.keyword_query.as_ref();
         let pairs = query.and_then(|query| Pairs::new(&plan.text, query, analyser));
+        let verbatim = query.filter(|_| plan.intent.quotes());
+        let asked = (plan.text.as_str(), &plan.intent);
+        let verbatim = verbatim.and_then(|query| Verbatim::new(asked, query, analyser));
         let identifiers = &plan.intent.identifiers;
         let of_identifiers = query.filter(|_| plan.intent.is_question && !identifiers.is_empty());
         let identifiers = of_identifiers
@@ -94,6 +101,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
                 terms.map(|term| term.term.as_str())
             })),
             pairs,
+            verbatim,
             names: query.and_then(QueryNames::new),
             seeks_definitions: rules.counts_definitions(),
             rules,
@@ -118,7 +126,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
             (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
         } else if has_no_name {
             (DOCUMENT_DEPTH, DEPTH_FOR_QUESTIONS)
-        } else if plan.asks_for_names {
+        } else if plan.asks_for_names || plan.intent.ask == Ask::Message {
             (DOCUMENT_DEPTH_FOR_NAMES, DEPTH_FOR_NAMES)
         } else {
             (DOCUMENT_DEPTH, DEPTH)
@@ -226,12 +234,12 @@ impl<'a, 'r> Ranker<'a, 'r> {
         let lines = self.document(address)?.lines;
         let reader = self.sources.segment(address.segment)?.keyword_index()?;
         let norm = norm(reader.length(address.row)? as f32, self.mean_length);
-        let (terms, pairs) = (&self.terms, &mut self.pairs);
+        let (terms, pairs, verbatim) = (&self.terms, &mut self.pairs, &mut self.verbatim);
         let names = self.identifiers.as_mut().or(self.names.as_mut());
         let names = names.filter(|_| self.seeks_definitions);
         let analyser = &mut *self.analyser;
         let (mut is_other_case, mut is_declared) = (false, false);
-        let (adjacency, mut definition) =
+        let (adjacency, in_a_row, mut definition) =
             self.cache.texts.chunk(address, |text, occurrences| {
                 is_other_case = name.is_some_and(|name| !text.contains(name));
                 is_declared = name.is_some_and(|name| definitions::is_only_declared(text, name));
@@ -242,16 +250,20 @@ impl<'a, 'r> Ranker<'a, 'r> {
                     Some(pairs) => pairs.score(text, occurrences, norm),
                     None => 0.0,
                 };
+                let is_code = matches!(lines, LinesOf::Code(_));
+                let in_a_row = verbatim.as_mut();
+                let in_a_row = in_a_row.map_or(0.0, |words| words.share(text, is_code));
                 let definition = match names {
                     Some(names) => best_definition(text, lines, occurrences, names, analyser),
                     None => 0.0,
                 };
-                (adjacency, definition)
+                (adjacency, in_a_row, definition)
             })?;
         if lines == LinesOf::Prose {
             definition *= HEADING_SHARE;
         }
         scored.features.adjacency = adjacency;
+        scored.features.verbatim = in_a_row;
         scored.features.definition = definition;
         if is_other_case {
             scored.features.symbol *= OTHER_CASE_SHARE;

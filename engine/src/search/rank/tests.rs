@@ -318,3 +318,45 @@ fn inline_tests_come_after_the_code_that_they_test() {
     let bonuses = hits.iter().flat_map(|hit| &hit.bonuses);
     assert!(bonuses.clone().all(|bonus| bonus.name != "test functions"));
 }
+
+#[test]
+fn an_error_message_finds_the_code_that_makes_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    let mut add = |name: &str, text: &str| writer.add_bytes(name, text.as_bytes()).unwrap();
+    let rest = "    count += rows.len();\n".repeat(12);
+    let makes = format!(
+        "fn read(path: &Path) {{\n{rest}    bail!(\"cannot read {{path}}: {{}} of {{}} rows are damaged\");\n}}\n"
+    );
+    add("src/read.rs", &makes);
+    let uses = "fn rows(path: &Path) {\n    // Damaged rows of a path: read damaged rows, damaged path.\n    read(rows)\n}\n";
+    add("src/rows.rs", uses);
+    add("tests/read.rs", &makes);
+    add(
+        "docs/errors.md",
+        "# Errors\n\nDamaged rows: `cannot read PATH: N of M rows are damaged`. Read the path again, and its damaged rows.\n",
+    );
+    for number in 0..40 {
+        add(
+            &format!("src/other_{number}.rs"),
+            &format!(
+                "fn other_{number}(path: &Path) {{\n    // Number {number} of 50.\n    write(path)\n}}\n"
+            ),
+        );
+    }
+    writer.commit().unwrap();
+    let kb = Kb::open(&path).unwrap();
+    for query in [
+        "error: cannot read /srv/data_4.bin: 3 of 12 rows are damaged",
+        "cannot read data.bin: 3 of 12 rows are damaged",
+        "IOError: cannot read srv_x.bin: 3 of 12 rows are damaged",
+    ] {
+        let response = kb.search(&Request::new(query).explain(true)).unwrap();
+        let hit = &response.hits[0];
+        assert_eq!(hit.document, "src/read.rs", "{query}");
+        assert!(hit.bonuses.iter().any(|bonus| bonus.name == "verbatim"));
+        // The name that was filled in is in no document, and nobody asks for it.
+        assert!(hit.score > 0.5, "{query}: {}", hit.score);
+    }
+}

@@ -129,11 +129,22 @@ impl Ranker<'_, '_> {
                 let norm = norm(reader.length(scored.address.row)? as f32, self.mean_length);
                 let pairs = self.pairs.as_ref();
                 best.features.adjacency = pairs.map_or(0.0, |pairs| pairs.bound(frequencies, norm));
+                best.features.verbatim = self.verbatim_bound(scored.address, frequencies)?;
                 best.features.definition = self.definition_bound(scored.address, frequencies)?;
                 bounded.push((self.score(plan, &best), *scored));
             }
         }
         Ok(bounded)
+    }
+
+    /// The most of the words of a statement that the text of a chunk can have in a row.
+    fn verbatim_bound(&mut self, address: ChunkAddress, frequencies: &[u32]) -> Result<f32> {
+        if self.verbatim.is_none() {
+            return Ok(0.0);
+        }
+        let is_code = matches!(self.document(address)?.lines, LinesOf::Code(_));
+        let words = self.verbatim.as_ref();
+        Ok(words.map_or(0.0, |words| words.bound(frequencies, is_code)))
     }
 
     /// The most that a name can say that the text of a chunk defines.

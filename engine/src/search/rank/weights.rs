@@ -24,9 +24,9 @@ pub struct RankWeights {
     pub generated: f32,
     /// Share that a chunk of data keeps when the query is a sentence.
     pub data: f32,
-    /// For code, where a place is asked for.
+    /// For code, where a place is asked for, or what makes an error message.
     pub place_code: f32,
-    /// For prose, where a place is asked for.
+    /// For prose, where one of these is asked for.
     pub place_prose: f32,
     /// For prose, where a task is to be done.
     pub task_prose: f32,
@@ -46,6 +46,8 @@ pub struct RankWeights {
     pub adjacency: f32,
     /// The same in a question.
     pub adjacency_in_question: f32,
+    /// For words of a statement or an error message that the text has in a row.
+    pub verbatim: f32,
     /// For a definition of a name with words of the query.
     pub definition: f32,
     /// The same in a question, whose words are no names.
@@ -79,6 +81,7 @@ pub const RANK_WEIGHTS: RankWeights = RankWeights {
     file_name_in_question: 0.05,
     adjacency: 0.25,
     adjacency_in_question: 0.1,
+    verbatim: 0.4,
     definition: 0.33,
     definition_in_question: 0.0,
     symbol: 1.0,
