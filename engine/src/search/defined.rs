@@ -104,6 +104,13 @@ impl Definitions {
         self.name.as_deref()
     }
 
+    /// The name without what holds it, as it stands in a definition.
+    pub(crate) fn own_name(&self) -> Option<&str> {
+        let name = self.name.as_deref()?;
+        let name = name.split_once('(').map_or(name, |(name, _)| name);
+        searched_names(name).last()
+    }
+
     /// The symbols of the name.
     pub(crate) fn wanted(&self) -> Option<WantedSymbols> {
         self.symbol.clone().map(WantedSymbols::of_name)
@@ -286,6 +293,48 @@ mod tests {
         ] {
             let found = kb.search(&Request::new(query).explain(true)).unwrap();
             assert_eq!(found.explanation.unwrap().definition_of, None, "{query}");
+        }
+    }
+
+    #[test]
+    fn receivers_and_objects_hold_their_functions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let body = "\tspawn(Runtime.spawn, Runtime)\n".repeat(9);
+        for of in ["Pool", "Runtime"] {
+            let go = format!("package a\n\nfunc (r *{of}) Spawn(t Task) {{\n{body}}}\n");
+            let js = format!("{of}.prototype.close = function (task) {{\n{body}}};\n");
+            let name = of.to_lowercase();
+            writer
+                .add_bytes(&format!("{name}.go"), go.as_bytes())
+                .unwrap();
+            writer
+                .add_bytes(&format!("{name}.js"), js.as_bytes())
+                .unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        for (query, document, line) in [
+            ("Runtime.Spawn", "runtime.go", "func (r *Runtime) Spawn"),
+            (
+                "where is Runtime::Spawn defined",
+                "runtime.go",
+                "func (r *Runtime) Spawn",
+            ),
+            ("Runtime.close", "runtime.js", "Runtime.prototype.close ="),
+            (
+                "Pool.prototype.close()",
+                "pool.js",
+                "Pool.prototype.close =",
+            ),
+        ] {
+            let found = kb.search(&Request::new(query).explain(true)).unwrap();
+            let hit = &found.hits[0];
+            assert_eq!(hit.document, document, "{query}");
+            assert!(hit.text[hit.snippet.clone()].contains(line), "{query}");
+            let symbol = hit.bonuses.iter().find(|bonus| bonus.name == "symbol");
+            assert_eq!(symbol.unwrap().value, 1.0, "{query}");
         }
     }
 

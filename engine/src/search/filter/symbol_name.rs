@@ -8,8 +8,8 @@ use kb_types::syntax::nesting::{SymbolList, holders};
 
 use crate::index::keyword::searched_names;
 
-/// Words that stand for the module that they are in.
-const OWN_MODULES: [&str; 4] = ["crate", "self", "super", "this"];
+/// Words that stand for the module, or the object, that they are in.
+const OWN_MODULES: [&str; 6] = ["crate", "self", "super", "this", "exports", "prototype"];
 
 /// Names of files that are the module of their folder.
 const FOLDER_MODULES: [&str; 5] = ["mod", "lib", "main", "index", "__init__"];
@@ -161,6 +161,10 @@ impl Parted {
         if last == name {
             return None;
         }
+        if all.ends_with(&["module", "exports"]) {
+            all.pop();
+            all.pop();
+        }
         let wanted = all.iter().rev().filter(|part| !OWN_MODULES.contains(part));
         let wanted = wanted.take(MAX_HOLDERS).map(|part| NamePattern::new(part));
         Some(Parted {
@@ -246,6 +250,9 @@ mod tests {
             ("fn spawn", "spawn", &[]),
             ("Pool::*", "*", &["Pool"]),
             ("vec!()", "vec!", &[]),
+            ("A.prototype.run", "run", &["A"]),
+            ("module.exports.run", "run", &[]),
+            ("exports.run", "run", &[]),
         ] {
             assert_eq!(parted(name), expected(last, held_by), "{name}");
         }

@@ -97,7 +97,7 @@ impl Ranker<'_, '_> {
                 continue;
             }
             self.sources.tick()?;
-            let name = plan.definitions.name();
+            let name = plan.definitions.own_name();
             let name = name.filter(|_| plan.definitions.has(scored.address));
             self.read_text(scored, name)?;
         }

@@ -103,9 +103,48 @@ fn go_types_and_groups() {
             "5-5 constant | const One | One = 1",
             "6-6 constant | const Two | Two = 2",
             "10-12 struct | type Store | type Store struct",
-            "14-16 method | func Get | func (s *Store) Get(k string) error",
+            "14-16 method | func Store.Get | func (s *Store) Get(k string) error",
             "18-20 interface | type Doer | type Doer interface",
             "19-19 method | type Doer > Do | Do()",
+        ],
+    );
+}
+
+#[cfg(feature = "grammar-go")]
+#[test]
+fn go_methods_have_the_names_of_their_receivers() {
+    let text = "package a\n\nfunc (p Pair[K, V]) Key() K { return p.k }\n\nfunc (l *List[T]) Len() int { return 0 }\n\n\
+                func (Empty) Do() {}\n\nfunc Top() {}\n";
+    assert_shown(
+        "go",
+        "a.go",
+        text,
+        &[
+            "3-3 method | func Pair.Key | func (p Pair[K, V]) Key() K",
+            "5-5 method | func List.Len | func (l *List[T]) Len() int",
+            "7-7 method | func Empty.Do | func (Empty) Do()",
+            "9-9 function | func Top | func Top()",
+        ],
+    );
+}
+
+#[cfg(feature = "grammar-javascript")]
+#[test]
+fn javascript_functions_of_objects_have_their_names() {
+    let text = "app.use = function use(fn) {}\nexports.open = async (p) => p\nmodule.exports.shut = function () {}\n\
+                this.run = () => 1\na.b.go = () => 1\nlist[0].go = () => 1\nfree = () => 1\n";
+    assert_shown(
+        "javascript",
+        "a.js",
+        text,
+        &[
+            "1-1 function | app.use | app.use = function use(fn)",
+            "2-2 function | open | exports.open = async (p)",
+            "3-3 function | shut | module.exports.shut = function ()",
+            "4-4 function | run | this.run = ()",
+            "5-5 function | a.b.go | a.b.go = ()",
+            "6-6 function | go | list[0].go = ()",
+            "7-7 function | free | free = ()",
         ],
     );
 }
@@ -123,7 +162,7 @@ fn javascript_functions_that_are_values() {
         &[
             "1-4 function | add | export const add = (a, b)",
             "5-5 constant | LIMIT | const LIMIT",
-            "6-6 function | run | A.prototype.run = function ()",
+            "6-6 function | A.run | A.prototype.run = function ()",
             "7-11 class | class B | class B",
             "9-9 method | class B > go | go()",
             "10-10 method | class B > on | on = ()",

@@ -7,6 +7,7 @@ use kb_types::syntax::nesting::hierarchy;
 use kb_types::syntax::{SymbolRef, SymbolSpans, signature};
 use kb_types::{DocumentId, Span};
 
+use crate::index::keyword::searched_names;
 use crate::search::rank::passages::Passage;
 use crate::search::render::hit::Renderer;
 use crate::search::render::hit::read::ReadPassage;
@@ -38,11 +39,13 @@ impl Renderer<'_, '_> {
             return highlights;
         };
         let start = (symbol.spans.name_start - passage.start) as usize;
-        let range = start..start.saturating_add(symbol.name.len());
-        // In a damaged file it may stand elsewhere.
-        if text.get(range.clone()) != Some(symbol.name) || symbol.name.contains('\n') {
+        // A receiver or an object stands in the name, and elsewhere in the text. In a damaged file the name does, too.
+        let ranges =
+            searched_names(symbol.name).map(|name| (start..start.saturating_add(name.len()), name));
+        let mut ranges = ranges.filter(|(range, name)| text.get(range.clone()) == Some(*name));
+        let Some((range, _)) = ranges.next().filter(|(_, name)| !name.contains('\n')) else {
             return highlights;
-        }
+        };
         let weight: f32 = self.weights.iter().sum();
         let terms = highlights.iter().map(|highlight| highlight.term + 1);
         let name = Highlight {
