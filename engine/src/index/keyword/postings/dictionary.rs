@@ -193,7 +193,8 @@ pub(crate) fn find(
     find_in_block(block, term)
 }
 
-/// Calls `each` with every term from `from` on, ascending, and the location of its postings, until it breaks.
+/// Calls `each` with every term from `from` on, ascending, and the location of its postings, until it breaks. It finds
+/// the block of the first by a binary search.
 ///
 /// Parts, blocks and lists must follow each other without gaps, so that no byte is read twice.
 ///
@@ -210,14 +211,18 @@ pub(crate) fn for_each_from(
     let parts = parts.get(after.saturating_sub(1)..).unwrap_or_default();
     let (mut next_part, mut next_list) = (None, None);
     let mut term = Vec::new();
-    for part in parts {
+    for (number, part) in parts.iter().enumerate() {
         // Parts that overlap could make a hostile file name the same bytes many times over.
         if next_part.is_some_and(|next| next != part.position) {
             return Err(damaged());
         }
         next_part = part.position.checked_add(u64::from(part.len_bytes));
         let bytes = column.bytes(part.position, part.len_bytes as usize)?;
-        let mut starts = block_starts(bytes)?.iter().peekable();
+        let first = match number {
+            0 => find_block_number(bytes, from)?,
+            _ => 0,
+        };
+        let mut starts = block_starts(bytes)?.iter().skip(first).peekable();
         while let Some(start) = starts.next() {
             let end = starts
                 .peek()
@@ -500,6 +505,30 @@ mod tests {
         }
         assert_eq!(lookup(&written, b"").unwrap(), None);
         assert_eq!(lookup(&written, b"zzz").unwrap(), None);
+    }
+
+    #[test]
+    fn a_walk_begins_with_the_first_term_that_is_asked_for() {
+        let terms = placed((0..60_000u32).map(|i| format!("w{}x{i}", i % 97).into_bytes()));
+        let written = write(&terms);
+        let view = ColumnView::new(&written.starts, 0, &written.extents);
+        let asked = terms.keys().step_by(617).flat_map(|term| {
+            let behind = [term, &b"!"[..]].concat();
+            [term.clone(), behind, term[..term.len() - 1].to_vec()]
+        });
+        for from in asked.chain([Vec::new(), b"zzz".to_vec()]) {
+            let mut found = Vec::new();
+            let take_some = |term: &[u8], info: TermInfo| {
+                found.push((term.to_vec(), info));
+                Ok(match found.len() < 100 {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                })
+            };
+            for_each_from(&written.parts, &view, &from, take_some).unwrap();
+            let expected = terms.range(from..).take(100);
+            assert!(found.iter().map(|(term, info)| (term, info)).eq(expected));
+        }
     }
 
     #[test]
