@@ -137,31 +137,20 @@ fn stems(
     let languages = languages(segments)?;
     // To tell the language takes longer than all that follows, and most queries have no stem of any.
     let mut of_query = None;
-    let mut wanted = Vec::with_capacity(words.len());
-    for (lower, at) in words {
-        let written = terms.get(*at).map_or("", |term| term.term.as_str());
-        wanted.push((lower, *at, has(written)?));
-    }
     let mut term = String::new();
     for language in languages {
         let stemmer = language.stemmer();
-        for (lower, at, is_known) in &wanted {
-            let is_other = |of_query: Option<Option<Language>>| {
-                of_query.is_some_and(|of_query| of_query != Some(language))
-            };
-            if *is_known && is_other(of_query) {
-                continue;
-            }
+        for (lower, at) in words {
             language.term(&stemmer, lower, &mut term);
             // Of two words with one stem the first is enough.
             let is_new = stems.iter().all(|(_, known)| *known != term);
             if !is_new || !has(&term)? {
                 continue;
             }
-            if *is_known {
-                of_query.get_or_insert_with(|| Language::of_query(text));
-            }
-            if !*is_known || !is_other(of_query) {
+            let written = terms.get(*at).map_or("", |term| term.term.as_str());
+            let is_sought = !has(written)?
+                || *of_query.get_or_insert_with(|| Language::of_query(text)) == Some(language);
+            if is_sought {
                 stems.push((*at, term.clone()));
             }
         }
