@@ -29,6 +29,9 @@ pub(super) const BLOCK_LIMIT_ROWS: u32 = 1 << 16;
 /// Bytes of a row of column `blocks`.
 pub const ROW_BYTES: u32 = 24;
 
+/// Where a row has the number of its first chunk.
+const FIRST_ROW_AT: usize = 16;
+
 /// A row of column `blocks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Block {
@@ -253,16 +256,24 @@ impl<'a> BlockReader<'a> {
 
     /// Number of the block that holds a chunk row.
     fn block_number(&self, row: u32) -> Result<u64> {
-        let (mut low, mut high) = (0, self.rows.rows());
+        // Extent by extent first, so that each is asked for once.
+        let (mut low, mut high) = (0, self.rows.extents());
         while low < high {
-            let middle = low + (high - low) / 2;
-            if self.block(middle)?.first_row <= row {
+            let middle = low.midpoint(high);
+            let (_, blocks) = self.rows.extent(middle)?;
+            if u32_at(blocks, FIRST_ROW_AT)? <= row {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        let number = low.checked_sub(1).ok_or_else(|| no_block_for(row))?;
+        let extent = low.checked_sub(1).ok_or_else(|| no_block_for(row))?;
+        let (start, blocks) = self.rows.extent(extent)?;
+        let (blocks, _) = blocks.as_chunks::<{ ROW_BYTES as usize }>();
+        // As long as a row, so never out of range.
+        let before = blocks
+            .partition_point(|block| u32_at(block, FIRST_ROW_AT).is_ok_and(|first| first <= row));
+        let number = start / u64::from(ROW_BYTES) + before.saturating_sub(1) as u64;
         if row - self.block(number)?.first_row > BLOCK_LIMIT_ROWS {
             return Err(no_block_for(row));
         }
@@ -275,7 +286,7 @@ impl<'a> BlockReader<'a> {
             position: u64_at(row, 0)?,
             frame_bytes: u32_at(row, 8)? as usize,
             text_bytes: u32_at(row, 12)? as usize,
-            first_row: u32_at(row, 16)?,
+            first_row: u32_at(row, FIRST_ROW_AT)?,
         })
     }
 

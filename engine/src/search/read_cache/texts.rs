@@ -100,15 +100,22 @@ impl<'r> ChunkTexts<'r> {
     /// [`Error::Damaged`].
     pub(crate) fn rows(&mut self, segment: usize, rows: Range<u32>) -> Result<String> {
         let mut text = String::new();
-        for row in rows.clone() {
-            match self.kept.get(&ChunkAddress { segment, row }) {
-                Some(kept) => text.push_str(&kept.text),
-                None => {
-                    text.clear();
-                    self.read(segment, rows.start, rows.len() as u32, &mut text)?;
-                    break;
-                }
+        let mut row = rows.start;
+        while row < rows.end {
+            let kept = self.kept.get(&ChunkAddress { segment, row });
+            if let Some(kept) = kept {
+                text.push_str(&kept.text);
+                row += 1;
+                continue;
             }
+            // All up to the next that is kept at once.
+            let is_kept = |row: &u32| {
+                let address = ChunkAddress { segment, row: *row };
+                self.kept.contains_key(&address)
+            };
+            let end = (row..rows.end).find(is_kept).unwrap_or(rows.end);
+            self.read(segment, row, end - row, &mut text)?;
+            row = end;
         }
         Ok(text)
     }
