@@ -49,6 +49,9 @@ fn a_slip_is_searched_as_the_word_that_it_is_spelled_like() {
         ("seperate", "seperate", "separate", "keys.md"),
         ("seperate keys", "seperate", "separate", "keys.md"),
         ("Seperate tables", "Seperate", "separate", "keys.md"),
+        ("esparate keys", "esparate", "separate", "keys.md"),
+        ("oseparate keys", "oseparate", "separate", "keys.md"),
+        ("sepearte keys", "sepearte", "separate", "keys.md"),
         (
             "which configuraton is used?",
             "configuraton",

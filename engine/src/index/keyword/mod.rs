@@ -47,5 +47,6 @@ pub use query::keyword_query::ScoredRow;
 pub use query::keyword_query::{Query, QuerySegment};
 pub(crate) use query::phrase::{Form, Phrase, PhraseTerm};
 pub(crate) use query::phrase_matcher::PhraseMatcher;
+pub(crate) use query::similar_terms::SimilarTerm;
 pub(crate) use record::MAX_ROWS;
 pub use record::{DICTIONARY, KeywordRecord, LENGTHS, POSTINGS};

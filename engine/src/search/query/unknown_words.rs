@@ -10,7 +10,7 @@ use kb_types::edit_distance;
 use kb_types::error::Result;
 
 use crate::embed;
-use crate::index::keyword::{Analyser, Query, QueryTerm};
+use crate::index::keyword::{Analyser, Query, QueryTerm, SimilarTerm};
 use crate::search::query::intent::Intent;
 use crate::search::query::parsed::{ParsedQuery, QUOTES};
 use crate::search::query::phrase::RowText;
@@ -24,7 +24,7 @@ const LETTERS_OF_TWO: usize = 8;
 /// Similar terms whose words are read in a text.
 const MOST_READ: usize = 6;
 
-/// Rows in which the words of a term are looked for.
+/// Rows in which the words of a term are looked for, in all segments.
 const ROWS_OF_TERM: usize = 2;
 
 /// Words that are corrected at most. A text of many unknown words is no slip.
@@ -195,61 +195,92 @@ fn may_be_slip(text: &str, range: &Range<usize>, parsed: &ParsedQuery, intent: &
 
 /// The word of the documents that a word in small letters is spelled like, the nearest and most frequent one.
 fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result<Option<String>> {
-    let most: u8 = if word.chars().count() >= LETTERS_OF_TWO {
-        2
-    } else {
-        1
-    };
-    let segments = sources.keyword_segments()?;
-    // Term, distance of its beginning, chunks.
-    let mut terms: Vec<(String, u8, u64)> = Vec::new();
-    for segment in &segments {
-        sources.tick()?;
-        for found in segment.reader.similar_terms(word, most)? {
-            let list = segment.reader.postings(&found.term)?;
-            let chunks = list.map_or(0, |list| u64::from(list.count()));
-            match terms.iter_mut().find(|(term, ..)| *term == found.term) {
-                Some((.., all)) => *all += chunks,
-                None => terms.push((found.term, found.distance, chunks)),
-            }
-        }
+    let mut found = nearest(word, 1, sources, analyser)?;
+    if found.is_none() && word.chars().count() >= LETTERS_OF_TWO {
+        found = nearest(word, 2, sources, analyser)?;
     }
-    terms.retain(|(term, ..)| term.chars().all(char::is_lowercase));
-    // Long terms first: a short one is the beginning of many words.
-    terms
-        .sort_by_key(|(term, distance, chunks)| (*distance, Reverse(term.len()), Reverse(*chunks)));
-    let mut texts = RowText::new(sources);
-    let mut best: Option<(usize, Reverse<u64>, String)> = None;
-    for (term, _, chunks) in terms.iter().take(MOST_READ) {
-        for (number, segment) in segments.iter().enumerate() {
-            let rows = segment.reader.first_rows(term)?;
-            let is_live = |row: &u32| !segment.deleted.is_some_and(|rows| rows.contains(*row));
-            for row in rows.into_iter().filter(is_live).take(ROWS_OF_TERM) {
-                let address = ChunkAddress {
-                    segment: number,
-                    row,
-                };
-                let text = texts.of(address)?;
-                analyser.analyse(text, |found, range| {
-                    let written = text.get(range).unwrap_or_default();
-                    if found == term && written.chars().all(char::is_alphabetic) {
-                        let written = written.to_lowercase();
-                        let key = (edit_distance(&written, word), Reverse(*chunks), written);
-                        if key.0 <= usize::from(most)
-                            && best.as_ref().is_none_or(|best| key < *best)
-                        {
-                            best = Some(key);
-                        }
-                    }
-                });
-            }
-        }
-    }
-    let Some((.., written)) = best else {
+    let Some(written) = found else {
         return Ok(None);
     };
     let is_slip = !embed::is_word(word) || embed::likeness(word, &written)? >= LEAST_LIKENESS;
     Ok(is_slip.then_some(written))
+}
+
+/// The word of the documents that is at most `most` edits away from a word.
+fn nearest(
+    word: &str,
+    most: u8,
+    sources: &Sources<'_>,
+    analyser: &mut Analyser,
+) -> Result<Option<String>> {
+    let terms = similar_terms(word, most, sources)?;
+    let mut texts = RowText::new(sources);
+    let mut best: Option<(usize, Reverse<u64>, String)> = None;
+    for (term, distance, chunks) in &terms {
+        // No word of this term can be nearer or more frequent.
+        let least = (usize::from(*distance), Reverse(*chunks));
+        if (best.as_ref()).is_some_and(|(at, chunks, _)| (*at, *chunks) <= least) {
+            continue;
+        }
+        for address in rows_of(term, sources)? {
+            let text = texts.of(address)?;
+            analyser.analyse(text, |found, range| {
+                let written = text.get(range).unwrap_or_default();
+                if found == term && written.chars().all(char::is_alphabetic) {
+                    let written = written.to_lowercase();
+                    let key = (edit_distance(&written, word), Reverse(*chunks), written);
+                    if key.0 <= usize::from(most) && best.as_ref().is_none_or(|best| key < *best) {
+                        best = Some(key);
+                    }
+                }
+            });
+        }
+    }
+    Ok(best.map(|(.., written)| written))
+}
+
+/// The terms that words of this spelling may have, with the distance of their beginning and their chunks: the nearest
+/// and longest first, because a short one is the beginning of many words.
+fn similar_terms(word: &str, most: u8, sources: &Sources<'_>) -> Result<Vec<(String, u8, u64)>> {
+    let segments = sources.keyword_segments()?;
+    let mut terms: Vec<SimilarTerm> = Vec::new();
+    for segment in &segments {
+        sources.tick()?;
+        terms.extend(segment.reader.similar_terms(word, most)?);
+    }
+    terms.retain(|found| found.term.chars().all(char::is_lowercase));
+    let order = |found: &SimilarTerm| (found.distance, Reverse(found.term.len()));
+    terms.sort_by(|a, b| order(a).cmp(&order(b)).then_with(|| a.term.cmp(&b.term)));
+    terms.dedup();
+    let mut counted = Vec::new();
+    for SimilarTerm { term, distance } in terms.into_iter().take(MOST_READ) {
+        let mut chunks = 0;
+        for segment in &segments {
+            let list = segment.reader.postings(&term)?;
+            chunks += list.map_or(0, |list| u64::from(list.count()));
+        }
+        counted.push((term, distance, chunks));
+    }
+    Ok(counted)
+}
+
+/// Some chunks that have a term.
+fn rows_of(term: &str, sources: &Sources<'_>) -> Result<Vec<ChunkAddress>> {
+    let mut addresses = Vec::new();
+    for (number, segment) in sources.keyword_segments()?.iter().enumerate() {
+        let rows = segment.reader.first_rows(term)?;
+        let is_live = |row: &u32| !segment.deleted.is_some_and(|rows| rows.contains(*row));
+        let room = ROWS_OF_TERM - addresses.len();
+        let live = rows.into_iter().filter(is_live).take(room);
+        addresses.extend(live.map(|row| ChunkAddress {
+            segment: number,
+            row,
+        }));
+        if addresses.len() >= ROWS_OF_TERM {
+            break;
+        }
+    }
+    Ok(addresses)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod kernels;
 pub(super) mod keyword_query;
 pub(super) mod phrase;
 pub(super) mod phrase_matcher;
-mod similar_terms;
+pub(super) mod similar_terms;
 mod symbol_rows;
 mod term_filter;
 mod term_scorer;

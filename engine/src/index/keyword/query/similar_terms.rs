@@ -40,15 +40,17 @@ impl Reader<'_> {
     }
 
     /// The terms that are at most `most` edits away from the beginning of a word in lower case, or from all of it, and
-    /// have at least half of its characters. They begin with its first or second letter. Terms are stems, so a word goes on where its term ends.
+    /// have at least half of its characters. They begin with its first letter, at one edit also with its second one. Terms
+    /// are stems, so a word goes on where its term ends.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] when the bytes that are read contradict the format.
     pub(crate) fn similar_terms(&self, word: &str, most: u8) -> Result<Vec<SimilarTerm>> {
         let word: Vec<char> = word.chars().collect();
-        // The first letter is rarely wrong, but it may be lost or change places with the second.
-        let mut letters: Vec<char> = word.iter().take(2).copied().collect();
-        letters.sort_unstable();
+        // The first letter is rarely wrong, but it may be one too many or change places with the second. With two edits
+        // nearly all terms of the second letter would be read.
+        let letters = word.iter().take(if most > 1 { 1 } else { 2 }).copied();
+        let mut letters: Vec<char> = letters.collect();
         letters.dedup();
         let mut rows = Rows::new(word, most);
         let mut found = Vec::new();
