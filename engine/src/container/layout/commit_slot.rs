@@ -181,14 +181,17 @@ pub(crate) fn length_for_redb(header: &[u8; 64], file_len: u64) -> u64 {
     resting_layout_len(header).map_or(file_len, |layout| layout.min(file_len))
 }
 
-/// Returns the length with which redb opens a file that was closed cleanly: the layout with some room behind it, in
-/// bytes.
+/// Returns the length with which redb opens a file that was closed cleanly: the layout with room behind it, in bytes.
 ///
-/// Without room redb doubles a file that needs one more page: 200 edits of one line made a file of 5.0 MB 2.2 times as
-/// long, with room 1.2 times. The room stays below half of the file, because redb gives more than that back at once.
+/// The room ends at a power of two of pages. redb's buddy allocator splits at multiples of powers of two and takes the
+/// smallest free block that fits. With such an end, free blocks behind the used pages grow towards the end of the file,
+/// also after redb has doubled it: pages are taken in ascending order, and the rest is cut when the file is closed. With
+/// other ends redb leaves the largest block in the middle: of a file of 117 MB just indexed 19 MB were never written.
+/// The room stays below half of the file, because redb gives more than that back at once.
+///
 /// After a crash, and for a file of more than one region, this is [`length_for_redb`].
 pub(crate) fn length_with_room(header: &[u8; 64], file_len: u64) -> u64 {
-    // In pages: a small file, too, gets 32 KiB or more of room. Other sizes were not measured.
+    // In pages: a tiny file gets room for a few records. Other sizes were not measured.
     const LEAST_BLOCK: u64 = 8;
     let len = length_for_redb(header, file_len);
     let Some((page, pages)) = resting_layout_len(header)
@@ -197,19 +200,18 @@ pub(crate) fn length_with_room(header: &[u8; 64], file_len: u64) -> u64 {
     else {
         return len;
     };
-    // A power of two of at most a quarter of the file. redb's buddy allocator splits at multiples
-    // of powers of two and takes the smallest free block that fits. Ending at a multiple of `block`
-    // leaves small blocks next to the used pages, so that allocations do not land at the very end
-    // of the file.
-    let block = 1u64 << (pages / 4).max(LEAST_BLOCK).ilog2();
-    let wanted = pages.next_multiple_of(block) + block;
     let [_, _, region, ..] = layout_numbers(header);
+    // Near the end of a region only a power of two of at most a quarter of the file is left.
+    let block = 1u64 << (pages / 4).max(LEAST_BLOCK).ilog2();
+    let wanted = [
+        (pages + 1).next_power_of_two(),
+        pages.next_multiple_of(block) + block,
+    ];
     // A file that fills its region gets a second one from redb, whose layout is not computed here.
-    if wanted < region {
+    match wanted.into_iter().find(|wanted| *wanted < region) {
         // Page 0 is the header and belongs to no region.
-        (1 + wanted) * page
-    } else {
-        len
+        Some(wanted) => (1 + wanted) * page,
+        None => len,
     }
 }
 
@@ -290,9 +292,10 @@ mod tests {
         };
         for (pages, wanted) in [
             (97, 128),
-            (1231, 1536),
-            (2048, 2560),
+            (1231, 2048),
+            (2048, 4096),
             (100_000, 131_072),
+            (600_000, 786_432),
             // The region would be full, and redb would begin another.
             (900_000, 900_000),
         ] {

@@ -85,6 +85,20 @@ impl FileStorage {
             pages: None,
         })
     }
+
+    /// For a copy of `len` bytes of a file in place that nobody else reads; `pages` of the commit that was copied.
+    pub(crate) fn of_copy(
+        file: &File,
+        len: u64,
+        guard: PanicGuard,
+        pages: PageCheck,
+    ) -> io::Result<Self> {
+        Ok(FileStorage {
+            len: AtomicU64::new(len),
+            pages: Some(pages),
+            ..FileStorage::of_new_file(file, guard)?
+        })
+    }
 }
 
 impl StorageBackend for FileStorage {

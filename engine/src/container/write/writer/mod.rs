@@ -143,6 +143,36 @@ impl ContainerWriter {
         })
     }
 
+    /// Builds the file at `path` anew without its unused space, and puts it in the place of the old one. Readers of the
+    /// old one keep it until their next request. Both are on the disk meanwhile. An empty file stays as it is.
+    ///
+    /// # Errors
+    /// As [`ContainerWriter::create`] and [`ContainerWriter::open`]. The old file stays then.
+    pub fn compact(path: &Path, identity: &WriterIdentity) -> Result<()> {
+        let temporary = Temporary::create(path, identity)?;
+        let Some(source) = temporary.replaced().transpose()? else {
+            return Ok(());
+        };
+        source.signature().check_writable()?;
+        let pages = source.read(|snapshot| {
+            snapshot.check_system()?;
+            PageCheck::new(snapshot)
+        })?;
+        // Windows renames nothing over a mapped file.
+        drop(source);
+        let len = temporary.copy_replaced(identity)?;
+        let guard = PanicGuard::default();
+        let storage = FileStorage::of_copy(temporary.file(), len, guard.clone(), pages);
+        let storage = storage.map_err(|source| Error::io("copy", path, source))?;
+        let database = guard.call(|| builder().create_with_backend(storage).map_err(from_redb))?;
+        let target = Target::New(Box::new(temporary));
+        let writer = ContainerWriter {
+            state: OpenWriter::new(database, target, guard),
+        };
+        // Closing a new file moves its pages together.
+        writer.finish()
+    }
+
     /// Refuses changes with [`Error::Cancelled`] once `cancel` is set, so that a long series of them
     /// can be stopped. The writer can only be dropped then.
     pub fn set_cancel(&mut self, cancel: Option<Arc<AtomicBool>>) {

@@ -4,6 +4,7 @@ use std::time::Duration;
 use kb_types::SegmentId;
 
 use super::*;
+use crate::container::layout::column::{ColumnId, ColumnWriter, MAX_ORDER};
 use crate::container::layout::extent::segment_table_name;
 use crate::container::layout::table::KeyKind;
 use crate::container::layout::writer_record::{NO_WRITER, WRITER_RECORD};
@@ -125,6 +126,61 @@ fn a_writer_waits_for_the_other_as_long_as_it_is_told() {
     let found = dump(&Container::open(&path).unwrap()).unwrap();
     // It came before or after the new file, and never to the one that was replaced.
     assert!(second.is_ok_and(|second| !second.is_empty()) && !found.is_empty());
+}
+
+#[test]
+fn a_compacted_file_holds_the_same_in_less_room() {
+    let (folder, path) = temp_path();
+    build(&path, |transaction| fill(transaction, 6));
+    let write = |segment: u32, rows: usize| {
+        let mut writer = ContainerWriter::open(&path, &identity()).unwrap();
+        let mut transaction = writer.begin().unwrap();
+        // `fill` made segment 1, and its records stay.
+        if segment > 2 {
+            let before = segment_table_name(SegmentId(segment - 1));
+            assert!(transaction.delete_table(&before).unwrap());
+        }
+        let mut column = ColumnWriter::rows(SegmentId(segment), ColumnId(1), 1024, MAX_ORDER);
+        for row in 0..rows {
+            column.push(&mut transaction, &[row as u8; 1024]).unwrap();
+        }
+        column.finish(&mut transaction).unwrap();
+        transaction.commit().unwrap();
+        writer.finish().unwrap();
+    };
+    write(2, 5000);
+    write(3, 3000);
+    let sizes = |path: &Path| {
+        let container = Container::open(path).unwrap();
+        container.read(|snapshot| snapshot.file_bytes()).unwrap()
+    };
+    let before = sizes(&path);
+    assert!(before.remainder_bytes > before.file_bytes / 2, "{before:?}");
+    let reader = Container::open(&path).unwrap();
+    let content = dump(&reader).unwrap();
+    let signature = reader.signature();
+    // Nothing happens beside a writer.
+    let writer = ContainerWriter::open(&path, &identity()).unwrap();
+    let refused = ContainerWriter::compact(&path, &identity());
+    assert!(matches!(refused, Err(Error::IndexLocked { .. })));
+    writer.finish().unwrap();
+    assert_eq!(sizes(&path), before);
+
+    ContainerWriter::compact(&path, &identity()).unwrap();
+    let after = sizes(&path);
+    assert!(after.remainder_bytes * 8 < after.file_bytes, "{after:?}");
+    assert_eq!(names(folder.path()), ["test.kb"]);
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(bytes[WRITER_RECORD.start..][..NO_WRITER.len()], NO_WRITER);
+    let compacted = Container::open(&path).unwrap();
+    assert!(dump(&compacted).unwrap() == content);
+    assert_eq!(compacted.signature(), signature);
+    assert!(compacted.verify(&mut |_| {}).unwrap().damage.is_empty());
+    // The reader of the old file reads the new one.
+    assert!(dump(&reader).unwrap() == content);
+    assert_eq!(reader.len_bytes(), after.file_bytes);
+    write(4, 100);
+    assert!(dump(&reader).unwrap() != content);
 }
 
 #[cfg(unix)]

@@ -40,6 +40,13 @@ use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Manifest, Meta, Settings};
 use crate::store::skipped;
 
+/// A new file is made smaller when more than one part in this number is unused.
+// Copying costs about 2 ms for a MB, which is 1 % of the time that indexing it took.
+const UNUSED_PART: u64 = 8;
+
+/// Unused bytes that are not worth it.
+const MIN_UNUSED_BYTES: u64 = 1 << 20;
+
 impl Session {
     /// Builds a new file, which takes the place of an old one.
     pub(super) fn rebuild(
@@ -87,8 +94,24 @@ impl Session {
         if is_whole {
             writer.finish()?;
             self.starts_empty = false;
+            self.give_back_unused(reporter);
         }
         Ok(report)
+    }
+
+    /// Makes a file smaller of which much is unused: merges of a file that has readers write the new segment before the
+    /// room of the old ones is free.
+    fn give_back_unused(&self, reporter: &Reporter<'_>) {
+        let sizes = Container::open(&self.path)
+            .and_then(|file| file.read(|snapshot| snapshot.file_bytes()));
+        let is_due = sizes.is_ok_and(|sizes| {
+            sizes.remainder_bytes > (sizes.file_bytes / UNUSED_PART).max(MIN_UNUSED_BYTES)
+        });
+        if is_due {
+            // The file is whole. Without room for two, or beside another writer, it stays as long as it is.
+            let identity = self.identity();
+            let _ = reporter.wait_for(watched(|| ContainerWriter::compact(&self.path, &identity)));
+        }
     }
 
     /// Writes a file that is begun. False where there is nothing to put into it, and it is not whole.

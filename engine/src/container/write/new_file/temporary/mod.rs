@@ -11,6 +11,7 @@ use std::{fs, io};
 
 use kb_types::error::{Error, Result};
 
+use crate::container::layout::commit_slot::length_for_redb;
 use crate::container::layout::signature::{BLOCK, MAGIC};
 use crate::container::layout::writer_record::{WRITER_MAGIC, WRITER_RECORD};
 use crate::container::read::byte_lock::{ByteLock, WRITER_BYTE};
@@ -29,6 +30,9 @@ use crate::container::write::new_file::replaceable::check_replaceable;
 /// Most symbolic links that are followed from one to the next.
 // Linux has the same limit (`MAXSYMLINKS`, path_resolution(7)); a loop of links ends here.
 const MAX_LINKS: usize = 40;
+
+/// Bytes that are copied at once.
+const COPY_BLOCK: usize = 1 << 20;
 
 /// A file under construction; removed when it is dropped.
 #[derive(Debug)]
@@ -137,6 +141,33 @@ impl Temporary {
     pub(crate) fn remade(&self) -> Option<Result<Container>> {
         let (file, _) = self.replaced.as_ref()?;
         (!is_empty(file)).then(|| Container::of_remade(file, &self.target))
+    }
+
+    /// Copies what redb reads of the file that this one will replace, and returns its length in bytes.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub(crate) fn copy_replaced(&self, identity: &WriterIdentity) -> Result<u64> {
+        let Some((replaced, _)) = &self.replaced else {
+            return Ok(0);
+        };
+        let copying = |source| Error::io("copy", &self.target, source);
+        let mut header = [0; 64];
+        read_at(replaced, &mut header, 0).map_err(copying)?;
+        let file_len = replaced.metadata().map_err(copying)?.len();
+        let len = length_for_redb(&header, file_len);
+        let mut block = vec![0; COPY_BLOCK];
+        let mut offset = 0;
+        while offset < len {
+            let rest = usize::try_from(len - offset).unwrap_or(COPY_BLOCK);
+            let (bytes, _) = block.split_at_mut(rest.min(COPY_BLOCK));
+            read_at(replaced, bytes, offset).map_err(copying)?;
+            disk::write_at(&self.file, bytes, offset).map_err(copying)?;
+            offset += bytes.len() as u64;
+        }
+        // The copy of the first page names no writer.
+        publish_opening(&self.file, identity).map_err(copying)?;
+        Ok(len)
     }
 
     /// The file will give nobody access who has none to `source`.

@@ -471,3 +471,40 @@ fn a_new_file_is_committed_by_bytes_too_and_its_segments_stay_few() {
     let report = kb.verify(&deep, &mut crate::Progress::ignore).unwrap();
     assert_eq!(report.problems, [""; 0]);
 }
+
+/// Merges wrote beside the segments that they replaced: they left much of a new file unused.
+#[test]
+fn a_new_file_of_many_commits_is_hardly_larger_than_its_content() {
+    let names: Vec<String> = (0..3000).map(|number| format!("{number:04}.txt")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let place = Place::new(&names);
+    let mut state = 7u64;
+    for name in names {
+        let words = std::iter::repeat_with(|| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            format!("{:x}", state >> 40)
+        });
+        let text: Vec<String> = words.take(150).collect();
+        fs::write(place.paths[0].join(name), text.join(" ")).unwrap();
+    }
+    // With the 256 files that are read ahead, nine commits or more.
+    let never = std::time::Duration::MAX;
+    let options = IndexOptions::new()
+        .checkpoint_after(never)
+        .checkpoint_bytes(100_000);
+    let mut writer = KbWriter::open_or_create(place.kb()).unwrap();
+    let mut ignore = crate::Progress::ignore;
+    writer.index(&place.paths, &options, &mut ignore).unwrap();
+    drop(writer);
+    let sizes = crate::container::Container::open(&place.kb()).unwrap();
+    let sizes = sizes.read(|snapshot| snapshot.file_bytes()).unwrap();
+    assert!(sizes.file_bytes > 4 << 20, "{sizes:?}");
+    assert!(sizes.remainder_bytes * 8 < sizes.file_bytes, "{sizes:?}");
+    let kb = Kb::open(place.kb()).unwrap();
+    let deep = crate::VerifyOptions::new().deep(true);
+    let report = kb.verify(&deep, &mut ignore).unwrap();
+    assert_eq!(report.problems, [""; 0]);
+    assert_eq!(kb.info().unwrap().documents, 3000);
+}
