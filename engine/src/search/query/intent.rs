@@ -285,8 +285,13 @@ fn asks_for_change(words: &[&str]) -> bool {
         && words
             .get(1..3)
             .is_some_and(|next| has_one(next, &["changed", "new", "changes"]));
+    // "what did 0.11 change": one version is meant, not what an option changes.
+    let asks_of_version = first == "what"
+        && has_one(words, &["change", "changes", "changed"])
+        && words.iter().any(|word| is_version(word));
     asks_when
         || asks_what
+        || asks_of_version
         || pairs().any(|pair| {
             matches!(
                 pair,
@@ -295,6 +300,13 @@ fn asks_for_change(words: &[&str]) -> bool {
                     | (&"since", &"version" | &"which")
             )
         })
+}
+
+/// `0.11`, `v2.0.1`: numbers with points between them.
+fn is_version(word: &str) -> bool {
+    let numbers = word.strip_prefix('v').unwrap_or(word);
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    numbers.contains('.') && numbers.split('.').all(is_number)
 }
 
 /// Whether the words ask for tests, and do not only mention them.
@@ -412,6 +424,9 @@ mod tests {
             ("why is the pool closed twice", Ask::Reason),
             ("what changed in 2.0", Ask::Change),
             ("when was the flag removed", Ask::Change),
+            ("what did format 0.11 change", Ask::Change),
+            ("what does v2.0 change for callers?", Ask::Change),
+            ("what does --follow change", Ask::Other),
             ("since which version is there a watch mode", Ask::Change),
             ("what does the pool do with idle sockets", Ask::Other),
             ("wo wird die Zeile gelesen", Ask::Other),

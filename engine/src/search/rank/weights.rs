@@ -72,7 +72,7 @@ pub const RANK_WEIGHTS: RankWeights = RankWeights {
     data: 0.8,
     place_code: 0.08,
     place_prose: -0.08,
-    task_prose: 0.03,
+    task_prose: 0.06,
     behaviour_code: 0.04,
     reason_prose: 0.04,
     change_changelog: 0.1,
