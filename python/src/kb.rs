@@ -196,7 +196,8 @@ impl Kb {
     /// "semantic" by meaning only. "title" finds documents by their titles.
     ///
     /// The query is plain text with these operators, unless plain=True: "exact words", +word, -word, title:word,
-    /// path:word and tag:word. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
+    /// path:word and tag:word. A word that no document has is replaced by the word that it is spelled like, unless
+    /// exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
     /// `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
     /// `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
     /// number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits

@@ -226,10 +226,13 @@ def test_importing_a_column_again_uses_its_space_again(tmp_path: Path) -> None:
             writer.add(f"row {number}", path=f"{number:03}.txt")
     sizes = []
     with kbfile.open(path, "a") as writer:
-        for _ in range(4):
+        for _ in range(5):
             for _ in range(8):
                 writer.import_vectors("own", random.standard_normal((200, 512), dtype=numpy.float32), replace=True)
-            sizes.append(path.stat().st_size)
+            # The length has room that takes no disk, and is cut when the file is closed.
+            sizes.append(path.stat().st_blocks * 512)
             # What a commit replaces stays for two seconds, for those who read it.
             time.sleep(2.1)
-    assert sizes[1:] == [sizes[1]] * 3, sizes
+    # 40 columns of 100 KB: without the space of earlier ones the last size is more than three times the first.
+    assert sizes[-1] < 2 * sizes[0], sizes
+    assert path.stat().st_size < 2 * sizes[0]

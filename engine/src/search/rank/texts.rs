@@ -48,9 +48,12 @@ impl Ranker<'_, '_> {
             ranked = self.sorted(plan, ranked)?;
             least = self.least_of_first(&ranked)?;
             let mut some = Vec::with_capacity(TOGETHER);
-            while some.len() < TOGETHER
-                && let Some((_, scored)) = waiting.next_if(|(bound, _)| *bound >= least)
+            let mut last = f32::NEG_INFINITY;
+            // All of one bound together: their order is that of their rows, which must not decide what is read.
+            while let Some((bound, scored)) = waiting
+                .next_if(|(bound, _)| *bound >= least && (some.len() < TOGETHER || *bound == last))
             {
+                last = bound;
                 some.push(scored);
             }
             if some.is_empty() {
@@ -59,7 +62,7 @@ impl Ranker<'_, '_> {
             self.read_some(plan, &mut some)?;
             ranked.append(&mut some);
         }
-        let (mut some, others) = neighbours(&ranked, waiting.collect(), least);
+        let (mut some, others) = self.neighbours(&ranked, waiting.collect(), least)?;
         self.read_some(plan, &mut some)?;
         ranked.extend(some);
         ranked.extend(others);
@@ -162,33 +165,41 @@ impl Ranker<'_, '_> {
         let there = there.filter(|(_, times)| **times > 0);
         Ok(share * names.bound(there.map(|(term, _)| term)))
     }
-}
 
-/// Divides chunks that wait into those that may join a hit of one that was read, with a score of at least `least`, and
-/// the others.
-fn neighbours(read: &[Scored], waiting: Vec<Waiting>, least: f32) -> (Vec<Scored>, Vec<Scored>) {
-    // What a chunk has, or may come to, and whether it joins.
-    let mut most: FxHashMap<ChunkAddress, (f32, bool)> = FxHashMap::default();
-    most.extend(read.iter().map(|it| (it.address, (it.score, false))));
-    most.extend(
-        waiting
-            .iter()
-            .map(|(bound, it)| (it.address, (*bound, false))),
-    );
-    for first in read.iter().filter(|it| it.score >= least) {
-        let ChunkAddress { segment, row } = first.address;
-        let mut mark = |row: u32| match most.get_mut(&ChunkAddress { segment, row }) {
-            Some((most, joins)) if *most >= first.score * JOIN_SHARE => {
-                *joins = true;
-                true
-            }
-            _ => false,
-        };
-        let _ = (0..row).rev().take_while(|row| mark(*row)).count();
-        let _ = (row.saturating_add(1)..)
-            .take_while(|row| mark(*row))
-            .count();
+    /// Divides chunks that wait into those that may join a hit of one that was read, with a score of at least `least`,
+    /// and the others.
+    fn neighbours(
+        &self,
+        read: &[Scored],
+        waiting: Vec<Waiting>,
+        least: f32,
+    ) -> Result<(Vec<Scored>, Vec<Scored>)> {
+        // What a chunk has, or may come to, of which document it is, and whether it joins.
+        let mut most: FxHashMap<ChunkAddress, (f32, DocumentId, bool)> = FxHashMap::default();
+        let known = read.iter().map(|it| (it.address, it.score));
+        let bounded = waiting.iter().map(|(bound, it)| (it.address, *bound));
+        for (address, score) in known.chain(bounded) {
+            let document = self.sources.document_of(address)?;
+            most.insert(address, (score, document, false));
+        }
+        for first in read.iter().filter(|it| it.score >= least) {
+            let ChunkAddress { segment, row } = first.address;
+            let Some((_, document, _)) = most.get(&first.address).copied() else {
+                continue;
+            };
+            let mut mark = |row: u32| match most.get_mut(&ChunkAddress { segment, row }) {
+                Some((most, of, joins)) if *of == document && *most >= first.score * JOIN_SHARE => {
+                    *joins = true;
+                    true
+                }
+                _ => false,
+            };
+            let _ = (0..row).rev().take_while(|row| mark(*row)).count();
+            let _ = (row.saturating_add(1)..)
+                .take_while(|row| mark(*row))
+                .count();
+        }
+        let all = waiting.into_iter().map(|(_, scored)| scored);
+        Ok(all.partition(|it| most.get(&it.address).is_some_and(|(_, _, joins)| *joins)))
     }
-    let all = waiting.into_iter().map(|(_, scored)| scored);
-    all.partition(|it| most.get(&it.address).is_some_and(|(_, joins)| *joins))
 }
