@@ -37,7 +37,7 @@ const SAME_WORDS: usize = 4;
 const LOOK_BACK: usize = 32;
 
 /// Share of a row that stands outside of a string of a program, for a message and for a quotation. Other statements count
-/// by their words there: on the judged text sets a share of theirs lost .002.
+/// by their words there: a share of theirs was tried (docs/decisions/12-reranking.md).
 const OUTSIDE_SHARE: f32 = 0.7;
 
 /// The words of a query in their order.
