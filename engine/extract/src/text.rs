@@ -227,7 +227,8 @@ fn utf_32(bytes: &[u8]) -> Option<String> {
 }
 
 /// UTF-32 shows in every unit of four bytes: one of them is 0, another at most 16. Without a byte order mark two
-/// letters of it are needed, and none that no text has; no other encoding looks like that.
+/// letters of it are needed, and none that no text has; no other encoding looks like that. What has the mark of another
+/// one is of that: a few line ends in UTF-16 could be letters of UTF-32, too.
 fn utf_32_order(bytes: &[u8]) -> Option<Order> {
     let orders: [(Order, [u8; 4]); 2] = [
         (u32::from_le_bytes, [0xFF, 0xFE, 0, 0]),
@@ -244,10 +245,11 @@ fn utf_32_order(bytes: &[u8]) -> Option<Order> {
             char::from_u32(unit).is_some() && !is_odd
         })
     };
+    let may_be_unmarked = units.len() >= 2 && rest.is_empty() && Encoding::for_bom(bytes).is_none();
     let mut orders = orders.into_iter();
     let found = orders.find(|(order, mark)| {
         let is_marked = bytes.starts_with(mark);
-        (is_marked || (units.len() >= 2 && rest.is_empty())) && fits(*order)
+        (is_marked || may_be_unmarked) && fits(*order)
     });
     found.map(|(order, _)| order)
 }
@@ -383,6 +385,8 @@ mod tests {
             .flat_map(u16::to_le_bytes)
             .collect();
         assert_eq!(read(&utf_16), "ab cd");
+        // U+DFEFF and U+A000D as UTF-32.
+        assert_eq!(read(b"\xFF\xFE\r\0\r\0\n\0"), "\r\r\n");
         assert_eq!(read(b"abcdefgh"), "abcdefgh");
     }
 
