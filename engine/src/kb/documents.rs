@@ -193,16 +193,10 @@ impl Kb {
         self.file.read(|commit| {
             let (id, _) = commit.resolve(name)?;
             let mut texts = Vec::new();
-            each_embedded(
-                commit.snapshot,
-                commit.catalog,
-                id,
-                |_| true,
-                |_, text| {
-                    texts.push(text.to_owned());
-                    Ok(())
-                },
-            )?;
+            each_embedded(commit.snapshot, commit.catalog, id, 0.., |_, text| {
+                texts.push(text.to_owned());
+                Ok(())
+            })?;
             Ok(texts)
         })
     }

@@ -12,7 +12,7 @@ use crate::container::layout::table::Widths;
 /// Pages that are kept at most.
 // 2 MiB of pages of 4 KiB, as SQLite keeps by default. Each new request would copy and hash the inner pages of all trees
 // again: 4 % of a search.
-const PAGES: usize = 512;
+const PAGES: u64 = 512;
 
 /// Keeps the pages that were read last.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl PageCache {
         }
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         if slots.is_empty() {
-            slots.resize_with(PAGES, || None);
+            slots.resize_with(PAGES as usize, || None);
         }
         if let Some(slot) = slots.get_mut(slot_of(pointer)) {
             *slot = Some(KeptPage {
@@ -58,7 +58,7 @@ impl PageCache {
 
 /// The slot of a page. Neighbours have different ones.
 fn slot_of(pointer: PagePointer) -> usize {
-    pointer.page as usize % PAGES
+    (pointer.page % PAGES) as usize
 }
 
 #[cfg(test)]
@@ -97,7 +97,7 @@ mod tests {
         cache.put(next, WIDTHS, &node);
         assert_eq!(value(cache.get(first, WIDTHS)), Some(1));
         assert_eq!(value(cache.get(next, WIDTHS)), Some(2));
-        let (other, node) = leaf(3 + PAGES as u64, 3);
+        let (other, node) = leaf(3 + PAGES, 3);
         cache.put(other, WIDTHS, &node);
         assert_eq!(value(cache.get(first, WIDTHS)), None);
         assert_eq!(value(cache.get(other, WIDTHS)), Some(3));

@@ -1,9 +1,9 @@
 //! redb's B-tree, read from bytes.
 //!
-//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds; it may come from
-//! a cache of pages that were checked before. A lookup reads at
-//! most [`MAX_DEPTH`] pages, and a walk visits no more pages than the file has. So both end even in trees that refer to
-//! themselves. The number of requests to a snapshot is not limited.
+//! Every page is copied, checked against the XXH3-128 that its parent holds, and parsed with bounds; or it comes from a
+//! cache of pages that were checked before. A lookup reads at most [`MAX_DEPTH`] pages, and a walk visits no more pages
+//! than the file has. So both end even in trees that refer to themselves. The number of requests to a snapshot is not
+//! limited.
 //!
 //! redb itself does not verify checksums when it reads. Of 5,000 corrupted files 144 gave wrong data or a panic through
 //! redb; through this reader, none of 100,000 flipped bits changed an answer (docs/decisions/01-redb-writes.md).

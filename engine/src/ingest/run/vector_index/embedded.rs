@@ -8,8 +8,8 @@ use crate::container::Snapshot;
 use crate::ingest::prepare::preparer::{ChunkTexts, Chunking};
 use crate::ingest::run::preserved;
 
-/// Calls `each` with the number of a chunk in its document and the text that its vector is of, in ascending order, for
-/// those of the chunks that are `wanted`.
+/// Calls `each` with the text that the vector of a chunk is of, for chunks of a document by their ascending numbers; those
+/// that it does not have are left out.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`], and what `each` returns.
@@ -17,8 +17,8 @@ pub(crate) fn each_embedded(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
     id: DocumentId,
-    wanted: impl Fn(usize) -> bool,
-    mut each: impl FnMut(usize, &str) -> Result<()>,
+    numbers: impl IntoIterator<Item = u32>,
+    mut each: impl FnMut(u32, &str) -> Result<()>,
 ) -> Result<()> {
     let stored = preserved::document(snapshot, catalog, id)?;
     let Some((document, _, Chunking::Existing { chunks, .. })) = &stored.parts else {
@@ -26,12 +26,13 @@ pub(crate) fn each_embedded(
     };
     let mut texts = ChunkTexts::new(document);
     let mut context = String::new();
-    for (number, chunk) in chunks.iter().enumerate() {
-        if wanted(number) {
-            let (headings, text) = texts.at(chunk.span);
-            texts.embedded(&headings, &text, &mut context);
-            each(number, &context)?;
-        }
+    for number in numbers {
+        let Some(chunk) = chunks.get(number as usize) else {
+            break;
+        };
+        let (headings, text) = texts.at(chunk.span);
+        texts.embedded(&headings, &text, &mut context);
+        each(number, &context)?;
     }
     Ok(())
 }

@@ -56,22 +56,18 @@ impl Truth {
         let wanted: Vec<((DocumentId, u32), usize)> = wanted.into_iter().collect();
         let mut vectors: BTreeMap<(usize, u32), Vec<f32>> = BTreeMap::new();
         for of_document in wanted.chunk_by(|((a, _), _), ((b, _), _)| a == b) {
-            let Some(((id, _), _)) = of_document.first() else {
+            // A document is in one segment.
+            let Some(((id, _), segment)) = of_document.first() else {
                 continue;
             };
             let first_row = catalog.documents.get(snapshot, *id)?.first_row;
-            let place = |number: usize| {
-                let row = first_row.checked_add(u32::try_from(number).ok()?)?;
-                let found = of_document.iter().find(|((_, wanted), _)| *wanted == row)?;
-                Some((found.1, row))
-            };
-            let is_wanted = |number| place(number).is_some();
-            each_embedded(snapshot, catalog, *id, is_wanted, |number, text| {
-                if let Some(place) = place(number) {
-                    let mut vector = vec![0.0; model.dim()];
-                    model.embed_documents(&[text], &mut vector)?;
-                    vectors.insert(place, vector);
-                }
+            let numbers = of_document
+                .iter()
+                .filter_map(|((_, row), _)| row.checked_sub(first_row));
+            each_embedded(snapshot, catalog, *id, numbers, |number, text| {
+                let mut vector = vec![0.0; model.dim()];
+                model.embed_documents(&[text], &mut vector)?;
+                vectors.insert((*segment, first_row + number), vector);
                 Ok(())
             })?;
         }
