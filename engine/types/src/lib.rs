@@ -10,6 +10,7 @@ pub mod calendar;
 mod cell_range;
 pub mod cell_text;
 mod edit_distance;
+pub mod embedding;
 pub mod error;
 pub mod escape;
 pub mod file_types;
@@ -28,6 +29,7 @@ pub mod syntax;
 
 pub use cell_range::{CellRange, column_name, column_number};
 pub use edit_distance::edit_distance;
+pub use embedding::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
 pub use error::{Error, PatternFault, Result};
 pub use name_pattern::NamePattern;
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};
