@@ -19,9 +19,14 @@ from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
 from langchain_kbfile.embeddings import KbEmbeddings
+from langchain_kbfile.filters import compiled
 
 Filter = dict[str, Any] | Callable[[Document], bool]
-"""Metadata that a document must have, equal by name; or a function that says whether it passes."""
+"""A filter of MongoDB over metadata, or a function that says whether a document passes.
+
+Example: `{"topic": "sea", "year": {"$gt": 2015}}`. There are `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`,
+`$exists`, `$not`, `$and`, `$or` and `$nor`. Any other operator is a ValueError.
+"""
 
 _T = TypeVar("_T")
 
@@ -339,11 +344,12 @@ class KbVectorStore(VectorStore):
         self, ranking: Iterable[tuple[str, float]], k: int, filter: Filter | None
     ) -> Iterator[tuple[Document, float]]:
         """The first `k` documents that pass."""
+        passes = _passes(filter)
         if k < 1:
             return
         for path, score in ranking:
             document = self._document(path)
-            if document is None or not _passes(document, filter):
+            if document is None or not passes(document):
                 continue
             yield document, score
             k -= 1
@@ -374,10 +380,11 @@ def _encode(metadata: dict[str, Any]) -> str:
     return encoded
 
 
-def _passes(document: Document, filter: Filter | None) -> bool:
+def _passes(filter: Filter | None) -> Callable[[Document], bool]:
+    """Whether a document passes. Before any is read, so that a wrong filter is an error even if nothing is found."""
     if filter is None:
-        return True
+        return lambda document: True
     if callable(filter):
-        return bool(filter(document))
-    missing = object()
-    return all(document.metadata.get(name, missing) == value for name, value in filter.items())
+        return lambda document: bool(filter(document))
+    passes = compiled(filter)
+    return lambda document: passes(document.metadata)

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import kbfile
 import pytest
@@ -80,6 +81,83 @@ def test_filters_are_metadata_or_a_function(store: KbVectorStore) -> None:
     assert [document.id for document in found] == ["bread"]
     found = store.similarity_search("moon", k=3, filter=lambda document: "topic" not in document.metadata)
     assert [document.id for document in found] == ["parser"]
+
+
+BOOKS: dict[str, dict[str, Any]] = {
+    "a": {"year": 2014, "author": "Kim", "draft": False},
+    "b": {"year": 2016, "author": "Lee", "tags": ["x", "y"], "at": {"page": 1}},
+    "c": {"year": 2016.5, "tags": [], "owner": None},
+    "d": {"year": "2016", "draft": True},
+}
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        ({"year": {"$gt": 2015}}, "bc"),
+        ({"year": {"$gte": 2014, "$lt": 2016.5}}, "ab"),
+        ({"year": {"$lte": 2016.0}}, "ab"),
+        ({"year": 2016}, "b"),
+        ({"year": {"$eq": "2016"}}, "d"),
+        ({"year": {"$ne": 2016}}, "acd"),
+        ({"author": {"$ne": "Kim"}}, "bcd"),
+        ({"author": {"$in": ["Kim", "Lee"]}}, "ab"),
+        ({"author": {"$nin": ["Kim"]}}, "bcd"),
+        ({"author": {"$gt": "Kim"}}, "b"),
+        ({"draft": True}, "d"),
+        ({"draft": 1}, ""),
+        ({"tags": "x"}, "b"),
+        ({"tags": ["x", "y"]}, "b"),
+        ({"tags": ["y", "x"]}, ""),
+        ({"at": {"page": 1}}, "b"),
+        ({"owner": None}, "abcd"),
+        ({"owner": {"$exists": True}}, "c"),
+        ({"author": {"$exists": False}}, "cd"),
+        ({"year": {"$not": {"$gt": 2015}}}, "ad"),
+        ({"$or": [{"author": "Kim"}, {"year": {"$gt": 2016}}]}, "ac"),
+        ({"$and": [{"year": {"$gt": 2015}}, {"tags": "y"}]}, "b"),
+        ({"$nor": [{"author": "Kim"}, {"author": "Lee"}]}, "cd"),
+        ({"$not": {"author": "Kim"}}, "bcd"),
+        ({"author": "Kim", "draft": False}, "a"),
+        ({}, "abcd"),
+    ],
+)
+def test_filters_have_the_operators_of_mongodb(tmp_path: Path, filter: dict[str, Any], expected: str) -> None:
+    store = KbVectorStore(tmp_path / "books.kb")
+    store.add_texts(["A book."] * 4, list(BOOKS.values()), ids=list(BOOKS))
+    found = store.similarity_search("book", k=10, filter=filter)
+    assert "".join(sorted(document.id or "" for document in found)) == expected
+
+
+@pytest.mark.parametrize(
+    ("filter", "said"),
+    [
+        ({"year": {"$regex": "2"}}, "unknown operator \\$regex"),
+        ({"$where": "1"}, "unknown operator \\$where"),
+        ({"year": {"$gt": 1, "lt": 2}}, "side by side"),
+        ({"year": {"$gt": None}}, "takes a number or a str"),
+        ({"year": {"$gt": float("nan")}}, "JSON"),
+        ({"year": {"$in": 3}}, "takes a list"),
+        ({"$or": []}, "takes a list of filters"),
+        ({"year": {"$exists": 1}}, "True or False"),
+        ({"year": {"$not": 3}}, "object of operators"),
+        ({"year": object()}, "JSON"),
+        ({1: 2}, "a field is a str"),
+    ],
+)
+def test_what_is_no_filter_is_an_error(tmp_path: Path, filter: dict[Any, Any], said: str) -> None:
+    # Of an empty store, too.
+    store = KbVectorStore(tmp_path / "empty.kb")
+    with pytest.raises(ValueError, match=said):
+        store.similarity_search("book", filter=filter)
+
+
+def test_a_deep_filter_is_an_error(store: KbVectorStore) -> None:
+    deep: dict[str, Any] = {"a": 1}
+    for _ in range(1000):
+        deep = {"$not": deep}
+    with pytest.raises(ValueError, match="levels"):
+        store.similarity_search("moon", filter=deep)
 
 
 def test_search_arguments_of_the_engine_are_taken(store: KbVectorStore) -> None:
