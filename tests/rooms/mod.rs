@@ -205,12 +205,22 @@ const FORMS: [Room; 7] = [
     room("changes", &["changes"], &["object", "document"]),
 ];
 
+/// `embedders/src`, lowest level first.
+const EMBEDDERS: [Room; 4] = [
+    room("files", &["files", "folder"], &[]),
+    room("tokenizer", &["tokenizer"], &["files"]),
+    room("onnx", &["onnx"], &["files", "tokenizer"]),
+    // Which model a specification names.
+    room("registry", &["registry"], &["files", "onnx"]),
+];
+
 /// Crates whose files have rooms.
-const CRATES: [(&str, &[Room]); 4] = [
+const CRATES: [(&str, &[Room]); 5] = [
     ("engine/src", &ENGINE),
     ("engine/extract/src", &EXTRACT),
     ("json/src", &FORMS),
     ("mcp/src", &SERVER),
+    ("embedders/src", &EMBEDDERS),
 ];
 
 /// A name that only some files may use, as starts of their paths.
@@ -219,7 +229,7 @@ struct Confined {
     files: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 17] = [
+const CONFINED: [Confined; 19] = [
     Confined {
         name: "redb",
         files: &["engine/src/container/"],
@@ -313,6 +323,14 @@ const CONFINED: [Confined; 17] = [
         ],
     },
     Confined {
+        name: "rten",
+        files: &["embedders/src/onnx/"],
+    },
+    Confined {
+        name: "kb_embedders",
+        files: &["cli/src/", "embedders/examples/", "embedders/tests/"],
+    },
+    Confined {
         name: "anyhow",
         files: &["cli/src/", "xtask/", "tools/"],
     },
@@ -403,6 +421,7 @@ fn imports_point_down() {
         "json/src",
         "cli/src",
         "mcp/src",
+        "embedders/src",
         "ffi/src",
     ] {
         let files = read(folder);

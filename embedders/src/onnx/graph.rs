@@ -1,0 +1,225 @@
+//! The graph of an ONNX file, read without its weights to find what must not reach the runtime: operators that are not
+//! known here, graphs inside graphs, weights that are larger than memory or lie in files elsewhere.
+
+use super::operators;
+use super::protobuf::{Field, Fields, packed};
+
+/// Most operators. A model of 24 layers has 3,000.
+const OPERATOR_LIMIT: usize = 50_000;
+/// Most constants.
+const CONSTANT_LIMIT: usize = 50_000;
+/// Most numbers in all constants. The runtime holds each in four bytes.
+const NUMBER_LIMIT: u64 = 1 << 30;
+/// Most dimensions of a constant.
+const RANK_LIMIT: usize = 16;
+
+/// What a file says of its graph.
+#[derive(Debug, Default)]
+pub(super) struct Graph<'a> {
+    pub(super) nodes: Vec<Node<'a>>,
+    pub(super) constants: Vec<Constant<'a>>,
+    /// Names of the values that must be given, and of constants in old files.
+    pub(super) inputs: Vec<&'a str>,
+    pub(super) outputs: Vec<&'a str>,
+    /// Names of files with weights beside this one.
+    pub(super) weight_files: Vec<&'a str>,
+}
+
+/// An operator of a graph.
+#[derive(Debug, Default)]
+pub(super) struct Node<'a> {
+    pub(super) kind: &'a str,
+    domain: &'a str,
+}
+
+/// A constant of a graph.
+#[derive(Debug, Default)]
+pub(super) struct Constant<'a> {
+    name: &'a str,
+    shape: Vec<u64>,
+    /// Name of the file that has the numbers.
+    file: Option<&'a str>,
+}
+
+impl<'a> Graph<'a> {
+    /// Reads the bytes of an ONNX file; an error says why the file cannot be used.
+    pub(super) fn read(file: &'a [u8]) -> Result<Graph<'a>, String> {
+        let mut graph = Graph::default();
+        let mut is_found = false;
+        for field in Fields::new(file) {
+            match field.map_err(|error| format!("no ONNX file: {error}"))? {
+                (7, message) if !is_found => {
+                    is_found = true;
+                    graph.read_graph(message.bytes())?;
+                }
+                (7, _) => return Err("an ONNX file with two graphs".to_owned()),
+                (25, _) => return Err("the model has functions, which are not read".to_owned()),
+                _ => {}
+            }
+        }
+        if !is_found {
+            return Err("no ONNX file: it has no graph".to_owned());
+        }
+        graph.check_numbers()?;
+        Ok(graph)
+    }
+
+    fn read_graph(&mut self, message: &'a [u8]) -> Result<(), String> {
+        for field in Fields::new(message) {
+            match field? {
+                (1, node) => {
+                    if self.nodes.len() == OPERATOR_LIMIT {
+                        return Err(format!(
+                            "the model has more than {OPERATOR_LIMIT} operators"
+                        ));
+                    }
+                    let node = self.node(node.bytes())?;
+                    self.nodes.push(node);
+                }
+                (5, constant) => self.constant(constant.bytes())?,
+                (11, input) => self.inputs.push(name(input.bytes())?),
+                (12, output) => self.outputs.push(name(output.bytes())?),
+                (15, _) => {
+                    return Err("the model has sparse weights, which are not read".to_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, message: &'a [u8]) -> Result<Node<'a>, String> {
+        let mut node = Node::default();
+        for field in Fields::new(message) {
+            match field? {
+                (4, kind) => node.kind = kind.text()?,
+                (5, attribute) => self.attribute(attribute.bytes())?,
+                (7, domain) => node.domain = domain.text()?,
+                _ => {}
+            }
+        }
+        if operators::is_known(node.domain, node.kind) {
+            return Ok(node);
+        }
+        let domain = if node.domain.is_empty() { "" } else { "." };
+        Err(format!(
+            "the model needs the operator {}{domain}{}, which this program does not have",
+            node.domain.escape_debug(),
+            node.kind.escape_debug()
+        ))
+    }
+
+    fn attribute(&mut self, message: &'a [u8]) -> Result<(), String> {
+        for field in Fields::new(message) {
+            match field? {
+                (5, tensor) | (10, tensor) => self.constant(tensor.bytes())?,
+                (6 | 11, _) => return Err("the model has graphs in its operators".to_owned()),
+                (22 | 23, _) => {
+                    return Err("the model has sparse weights, which are not read".to_owned());
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn constant(&mut self, message: &'a [u8]) -> Result<(), String> {
+        if self.constants.len() == CONSTANT_LIMIT {
+            return Err(format!(
+                "the model has more than {CONSTANT_LIMIT} constants"
+            ));
+        }
+        let mut constant = Constant::default();
+        for field in Fields::new(message) {
+            match field? {
+                (1, Field::Bytes(dims)) => {
+                    let dims = packed(dims).ok_or("a shape is cut off")?;
+                    constant.shape.extend(dims);
+                }
+                (1, dim) => constant.shape.push(dim.number()),
+                (8, text) => constant.name = text.text()?,
+                (13, entry) => {
+                    if let Some(file) = location(entry.bytes())? {
+                        constant.file = Some(file);
+                    }
+                }
+                _ => {}
+            }
+            if constant.shape.len() > RANK_LIMIT {
+                return Err(format!("a constant of more than {RANK_LIMIT} dimensions"));
+            }
+        }
+        if let Some(file) = constant.file
+            && !self.weight_files.contains(&file)
+        {
+            // A name with a folder could lead anywhere on the disk.
+            if !is_plain_name(file) {
+                return Err(format!(
+                    "the model has weights in {file:?}, which is not a file beside it"
+                ));
+            }
+            self.weight_files.push(file);
+        }
+        self.constants.push(constant);
+        Ok(())
+    }
+
+    fn check_numbers(&self) -> Result<(), String> {
+        let mut sum = 0u64;
+        for constant in &self.constants {
+            let numbers = constant
+                .shape
+                .iter()
+                .try_fold(1u64, |product, dim| product.checked_mul(*dim));
+            sum = sum.saturating_add(numbers.unwrap_or(u64::MAX));
+            if sum > NUMBER_LIMIT {
+                return Err(format!(
+                    "the model has more than {NUMBER_LIMIT} numbers with those of {:?}",
+                    constant.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the graph rounds activations by the range of all texts of a batch, so that the vector of a text depends
+    /// on its neighbours.
+    pub(super) fn rounds_activations(&self) -> bool {
+        self.nodes
+            .iter()
+            .any(|node| node.kind.starts_with("DynamicQuantize"))
+    }
+}
+
+/// The name of a `ValueInfoProto`.
+fn name(message: &[u8]) -> Result<&str, String> {
+    for field in Fields::new(message) {
+        if let (1, name) = field? {
+            return Ok(name.text()?);
+        }
+    }
+    Ok("")
+}
+
+/// The value of a `StringStringEntryProto` whose key is `location`.
+fn location(message: &[u8]) -> Result<Option<&str>, String> {
+    let (mut is_location, mut value) = (false, None);
+    for field in Fields::new(message) {
+        match field? {
+            (1, key) => is_location = key.bytes() == b"location",
+            (2, text) => value = Some(text),
+            _ => {}
+        }
+    }
+    match value {
+        Some(value) if is_location => Ok(Some(value.text()?)),
+        _ => Ok(None),
+    }
+}
+
+fn is_plain_name(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('.')
+        && !name.contains(['/', '\\', ':'])
+        && !name.chars().any(char::is_control)
+}

@@ -1,0 +1,87 @@
+//! From text to the numbers of tokens, as a `tokenizer.json` of a model says.
+//!
+//! WordPiece with the rules of BERT is read here: all MiniLM, BGE, E5, GTE, MPNet, Arctic and Potion models for English
+//! have it. Other kinds are refused by name.
+
+mod settings;
+mod wordpiece;
+mod words;
+
+use std::path::Path;
+
+use kb_types::EmbedError;
+
+use self::settings::{Rules, Settings};
+use self::words::Piece;
+
+/// Most bytes of a `tokenizer.json`. Those of models for a hundred languages have 17 MB.
+pub(crate) const FILE_LIMIT_BYTES: u64 = 64 << 20;
+
+/// A tokenizer of a model.
+#[derive(Debug)]
+pub(crate) struct Tokenizer(Rules);
+
+impl Tokenizer {
+    /// Reads the bytes of a `tokenizer.json`.
+    ///
+    /// # Errors
+    /// [`EmbedError::Unfit`] with what this program cannot do.
+    pub(crate) fn new(path: &Path, bytes: &[u8]) -> Result<Tokenizer, EmbedError> {
+        let settings: Settings = crate::files::from_json(path, bytes)?;
+        settings
+            .rules()
+            .map(Tokenizer)
+            .map_err(|reason| EmbedError::Unfit {
+                reason: format!("{}: {reason}", path.display()),
+            })
+    }
+
+    /// Makes all letters small, as a model whose settings say `do_lower_case` does.
+    pub(crate) fn lower_case(&mut self) {
+        self.0.normaliser.lower_case = true;
+    }
+
+    /// The token that fills rows of a batch.
+    pub(crate) fn padding(&self) -> u32 {
+        self.0.padding
+    }
+
+    /// Tokens of a text with those around it, if the file says how many count.
+    pub(crate) fn truncation(&self) -> Option<usize> {
+        self.0.truncation
+    }
+
+    /// The highest number of a token.
+    pub(crate) fn highest(&self) -> u32 {
+        self.0.highest
+    }
+
+    /// Tokens around each text.
+    pub(crate) fn around(&self) -> usize {
+        self.0.start.len() + self.0.end.len()
+    }
+
+    /// The tokens of a text, at most `limit` with those around it. Text behind them is not looked at.
+    pub(crate) fn encode(&self, text: &str, limit: usize) -> Vec<u32> {
+        let room = limit.saturating_sub(self.0.end.len());
+        let mut tokens = self.0.start.clone();
+        self.append(text, room, &mut tokens);
+        tokens.truncate(room);
+        tokens.extend_from_slice(&self.0.end);
+        tokens
+    }
+
+    /// Appends tokens of a text until there are at least `limit`.
+    fn append(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
+        words::split(&self.0.normaliser, &self.0.literals, text, |piece| {
+            match piece {
+                Piece::Word(word) => self.0.vocabulary.append(word, tokens),
+                Piece::Literal(token) => tokens.push(token),
+            }
+            tokens.len() < limit
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+use super::*;
+
+/// The vocabulary of the tests; a token has the number of its place.
+const PIECES: [&str; 17] = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "un",
+    "##aff",
+    "##able",
+    "a",
+    "##b",
+    "b",
+    "-",
+    ".",
+    "\u{4e2d}",
+    "\u{3c3}",
+    "##\u{3c3}",
+    "e",
+    "[",
+];
+
+fn file(change: impl FnOnce(&mut serde_json::Value)) -> Vec<u8> {
+    let vocab: serde_json::Map<String, serde_json::Value> = PIECES
+        .iter()
+        .enumerate()
+        .map(|(number, piece)| ((*piece).to_owned(), number.into()))
+        .collect();
+    let mut file = serde_json::json!({
+        "truncation": {"max_length": 128, "strategy": "LongestFirst", "stride": 0},
+        "padding": null,
+        "added_tokens": [
+            {"id": 3, "content": "[SEP]", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true},
+        ],
+        "normalizer": {
+            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+            "lowercase": true,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "TemplateProcessing",
+            "single": [
+                {"SpecialToken": {"id": "[CLS]", "type_id": 0}},
+                {"Sequence": {"id": "A", "type_id": 0}},
+                {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+            ],
+        },
+        "model": {
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 10, "vocab": vocab,
+        },
+    });
+    change(&mut file);
+    serde_json::to_vec(&file).unwrap()
+}
+
+fn tokenizer(change: impl FnOnce(&mut serde_json::Value)) -> Result<Tokenizer, EmbedError> {
+    Tokenizer::new(Path::new("tokenizer.json"), &file(change))
+}
+
+fn tokens(text: &str) -> Vec<&'static str> {
+    let tokenizer = tokenizer(|_| {}).unwrap();
+    let mut tokens = Vec::new();
+    tokenizer.append(text, usize::MAX, &mut tokens);
+    tokens.iter().map(|token| PIECES[*token as usize]).collect()
+}
+
+#[test]
+fn words_become_their_longest_pieces() {
+    assert_eq!(tokens("unaffable"), ["un", "##aff", "##able"]);
+    assert_eq!(
+        tokens("UNaffable a-b."),
+        ["un", "##aff", "##able", "a", "-", "b", "."]
+    );
+    assert_eq!(tokens("unx a"), ["[UNK]", "a"]);
+    assert_eq!(tokens(""), [""; 0]);
+    assert_eq!(tokens(" \t\u{3000} "), [""; 0]);
+}
+
+#[test]
+fn characters_follow_the_rules_of_bert() {
+    // Each ideograph is a word, and so is each punctuation mark.
+    assert_eq!(tokens("a\u{4e2d}b"), ["a", "\u{4e2d}", "b"]);
+    // Accents go, composed or not; control characters and marks of direction, too.
+    assert_eq!(tokens("\u{e9} e\u{301}"), ["e", "e"]);
+    assert_eq!(tokens("a\u{200b}\u{7}b"), ["a", "##b"]);
+    assert_eq!(tokens("a\nb\u{a0}a"), ["a", "b", "a"]);
+    // A capital sigma is small alike at the end of a word.
+    assert_eq!(tokens("\u{3a3}\u{3a3}"), ["\u{3c3}", "##\u{3c3}"]);
+    // Words of more than 10 characters, and those that the vocabulary does not make.
+    assert_eq!(
+        tokens("abbbbbbbbb"),
+        ["a"].into_iter().chain(["##b"; 9]).collect::<Vec<_>>()
+    );
+    assert_eq!(tokens("abbbbbbbbbb"), ["[UNK]"]);
+    assert_eq!(tokens("\u{1f600}"), ["[UNK]"]);
+}
+
+#[test]
+fn special_tokens_stand_for_themselves() {
+    assert_eq!(tokens("a[SEP]b"), ["a", "[SEP]", "b"]);
+    assert_eq!(tokens("a[sep]"), ["a", "[", "[UNK]", "[UNK]"]);
+}
+
+#[test]
+fn long_texts_are_cut_within_the_tokens_around_them() {
+    let tokenizer = tokenizer(|_| {}).unwrap();
+    assert_eq!(tokenizer.encode("a", 8), [2, 7, 3]);
+    assert_eq!(tokenizer.encode("unaffable b", 4), [2, 4, 5, 3]);
+    assert_eq!(tokenizer.encode("", 4), [2, 3]);
+    assert_eq!(tokenizer.encode("a", 1), [3]);
+    assert_eq!(tokenizer.truncation(), Some(128));
+    assert_eq!(tokenizer.highest(), 16);
+    // What stands behind the cut is not read: this takes no time.
+    let long = "a ".repeat(1 << 20);
+    assert_eq!(tokenizer.encode(&long, 256).len(), 256);
+    assert_eq!(tokenizer.encode(&"b".repeat(1 << 20), 256), [2, 1, 3]);
+}
+
+#[test]
+fn a_cased_model_keeps_capitals_unless_its_settings_say_otherwise() {
+    let mut cased = tokenizer(|file| file["normalizer"]["lowercase"] = false.into()).unwrap();
+    assert_eq!(cased.encode("A", 8), [2, 1, 3]);
+    cased.lower_case();
+    assert_eq!(cased.encode("A", 8), [2, 7, 3]);
+}
+
+#[test]
+fn other_post_processors_put_their_tokens_around() {
+    let bert = tokenizer(|file| {
+        file["post_processor"] =
+            serde_json::json!({"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]});
+    });
+    assert_eq!(bert.unwrap().encode("a", 8), [2, 7, 3]);
+    let none = tokenizer(|file| file["post_processor"] = serde_json::Value::Null);
+    assert_eq!(none.unwrap().encode("a", 8), [7]);
+}
+
+#[test]
+fn what_this_program_cannot_do_is_named() {
+    type Change = fn(&mut serde_json::Value);
+    let cases: [(&str, Change); 8] = [
+        ("WordPiece, and this one is Unigram", |file| {
+            file["model"]["type"] = "Unigram".into()
+        }),
+        ("normalizer NFKC", |file| {
+            file["normalizer"]["type"] = "NFKC".into()
+        }),
+        ("normalizer none", |file| {
+            file["normalizer"] = serde_json::Value::Null
+        }),
+        ("pre_tokenizer Metaspace", |file| {
+            file["pre_tokenizer"]["type"] = "Metaspace".into()
+        }),
+        ("post_processor ByteLevel", |file| {
+            file["post_processor"]["type"] = "ByteLevel".into()
+        }),
+        ("\"[X]\"", |file| file["model"]["unk_token"] = "[X]".into()),
+        ("\"[Y]\"", |file| {
+            file["post_processor"]["single"][0]["SpecialToken"]["id"] = "[Y]".into()
+        }),
+        ("\"[SEP]\"", |file| {
+            file["added_tokens"][0]["normalized"] = true.into()
+        }),
+    ];
+    for (expected, change) in cases {
+        let error = tokenizer(change).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let text = Tokenizer::new(Path::new("tokenizer.json"), b"[1, 2");
+    assert!(matches!(text, Err(EmbedError::Unfit { .. })));
+}
+
+#[test]
+fn a_vocabulary_has_bounds() {
+    let long = tokenizer(|file| file["model"]["vocab"]["x".repeat(2000)] = 20.into());
+    assert!(long.unwrap_err().to_string().contains("1024 bytes"));
+    let around = tokenizer(|file| {
+        let part = file["post_processor"]["single"][0].clone();
+        file["post_processor"]["single"] = vec![part; 17].into();
+    });
+    assert!(around.unwrap_err().to_string().contains("16 parts"));
+}
