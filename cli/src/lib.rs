@@ -189,6 +189,7 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Tag(verb) => cmd::write::tag::run(&verb, output),
         Verb::Import(verb) => cmd::write::import::run(&verb, output),
         Verb::Vectors(verb) => cmd::write::vectors::run(&verb, output),
+        Verb::Models(verb) => cmd::models::run(&verb, output),
         Verb::Watch(verb) => cmd::write::watch::run(&verb, output),
         Verb::Mcp(verb) => cmd::serve::mcp::run(&verb, output),
         Verb::Token(verb) => cmd::serve::token::run(&verb, output),

@@ -7,10 +7,17 @@
 //! read once, when the model is loaded. What they hold is not trusted: sizes are checked before bytes are read,
 //! operators and shapes before a graph is built, and each vector before it is returned.
 
+mod cache;
 mod files;
 mod folder;
+mod model2vec;
 mod onnx;
+mod pooling;
 mod registry;
 mod tokenizer;
 
-pub use registry::{Choice, Model, Options, Specification, parse};
+/// The trait of models, and what comes with it.
+pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
+
+pub use cache::{Addition, Cache, Entry, Kind};
+pub use registry::{Choice, Model, Options, Resolver, Specification, load, parse, parse_with};

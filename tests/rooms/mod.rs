@@ -206,12 +206,19 @@ const FORMS: [Room; 7] = [
 ];
 
 /// `embedders/src`, lowest level first.
-const EMBEDDERS: [Room; 4] = [
-    room("files", &["files", "folder"], &[]),
+const EMBEDDERS: [Room; 6] = [
+    room("files", &["files", "folder", "pooling"], &[]),
     room("tokenizer", &["tokenizer"], &["files"]),
     room("onnx", &["onnx"], &["files", "tokenizer"]),
+    room("model2vec", &["model2vec"], &["files", "tokenizer"]),
+    // Models that have names.
+    room("cache", &["cache"], &["files", "tokenizer", "onnx"]),
     // Which model a specification names.
-    room("registry", &["registry"], &["files", "onnx"]),
+    room(
+        "registry",
+        &["registry"],
+        &["files", "onnx", "model2vec", "cache"],
+    ),
 ];
 
 /// Crates whose files have rooms.

@@ -12,6 +12,7 @@ use crate::output::style::ColorWhen;
 
 mod flags;
 mod measuring;
+mod models;
 mod operands;
 mod page_ranges;
 mod pattern;
@@ -24,6 +25,7 @@ mod writing;
 
 pub(crate) use flags::*;
 pub(crate) use measuring::*;
+pub(crate) use models::*;
 pub(crate) use operands::separate;
 pub(crate) use page_ranges::*;
 pub(crate) use reading::*;
@@ -96,6 +98,7 @@ pub(crate) enum Verb {
     Tag(TagArguments),
     Import(ImportArguments),
     Vectors(ColumnsArguments),
+    Models(ModelsArguments),
     Watch(WatchArguments),
     Mcp(McpArguments),
     Token(TokenArguments),

@@ -4,6 +4,7 @@
 pub(crate) mod completions;
 mod freshness;
 pub(crate) mod man;
+pub(crate) mod models;
 mod opened;
 pub(crate) mod read;
 pub(crate) mod serve;

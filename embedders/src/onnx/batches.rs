@@ -8,8 +8,8 @@ use kb_types::embedding::check_vectors;
 use kb_types::{EmbedError, VECTOR_DIM_LIMIT};
 use rten::ThreadPool;
 
-use super::pooling::{normalise, pool};
 use super::runtime::{Batch, Output, Runtime};
+use crate::pooling::{normalise, pool};
 
 /// Tokens of a batch, with padding. Vectors of longer batches leave the caches of a core.
 const BATCH_TOKENS: usize = 2048;

@@ -3,7 +3,6 @@
 mod batches;
 mod graph;
 mod operators;
-mod pooling;
 mod protobuf;
 mod runtime;
 
@@ -21,7 +20,7 @@ use crate::tokenizer::{self, Tokenizer};
 
 /// Names of the graph in folders of hubs. Those with 32-bit weights come first: the vectors of the others are further
 /// from what the model was trained for.
-const GRAPHS: [&str; 6] = [
+pub(crate) const GRAPHS: [&str; 6] = [
     "model.onnx",
     "onnx/model.onnx",
     "onnx/model_fp16.onnx",
@@ -31,7 +30,7 @@ const GRAPHS: [&str; 6] = [
 ];
 
 /// Most bytes of the graph and of each file of weights: what Protocol Buffers allow.
-const GRAPH_LIMIT_BYTES: u64 = (1 << 31) - 1;
+pub(crate) const GRAPH_LIMIT_BYTES: u64 = (1 << 31) - 1;
 
 /// Texts that keep all threads busy with batches of similar length.
 const PREFERRED_TEXTS: usize = 256;
@@ -51,6 +50,13 @@ impl fmt::Debug for OnnxEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "OnnxEmbedder({})", self.card)
     }
+}
+
+/// Names of the files with weights that a graph wants beside it; an error says why the graph cannot be used.
+pub(crate) fn weight_files(bytes: &[u8]) -> Result<Vec<String>, String> {
+    let graph = Graph::read(bytes)?;
+    let names = graph.weight_files.iter();
+    Ok(names.map(|name| (*name).to_owned()).collect())
 }
 
 /// The graph that a path means: the path itself, or a file of the folder.
@@ -166,6 +172,11 @@ impl OnnxEmbedder {
             None => Ok(()),
             Some(reason) => Err(EmbedError::Unfit { reason }),
         }
+    }
+
+    /// What files say of the model.
+    pub(crate) fn card_mut(&mut self) -> &mut ModelCard {
+        &mut self.card
     }
 
     /// The tokens of a passage that count.

@@ -1,125 +1,34 @@
 //! The operators that a model may have: those of text encoders. Neither loops and branches, nor sequences, nor what
-//! images and sound need.
+//! images and sound need. The linker leaves the code of all others out of the program.
 
-/// Operators of ONNX.
-const STANDARD: [&str; 98] = [
-    "Abs",
-    "Add",
-    "And",
-    "ArgMax",
-    "Attention",
-    "Cast",
-    "CastLike",
-    "Ceil",
-    "Clip",
-    "Concat",
-    "Constant",
-    "ConstantOfShape",
-    "Cos",
-    "CumSum",
-    "DequantizeLinear",
-    "Div",
-    "DynamicQuantizeLinear",
-    "Einsum",
-    "Elu",
-    "Equal",
-    "Erf",
-    "Exp",
-    "Expand",
-    "Flatten",
-    "Floor",
-    "Gather",
-    "GatherElements",
-    "GatherND",
-    "Gelu",
-    "Gemm",
-    "Greater",
-    "GreaterOrEqual",
-    "HardSigmoid",
-    "HardSwish",
-    "Identity",
-    "IsInf",
-    "IsNaN",
-    "LayerNormalization",
-    "LeakyRelu",
-    "Less",
-    "LessOrEqual",
-    "Log",
-    "LogSoftmax",
-    "LpNormalization",
-    "MatMul",
-    "MatMulInteger",
-    "Max",
-    "Mean",
-    "Min",
-    "Mod",
-    "Mul",
-    "Neg",
-    "Not",
-    "Or",
-    "Pad",
-    "Pow",
-    "PRelu",
-    "QuantizeLinear",
-    "Range",
-    "Reciprocal",
-    "ReduceL1",
-    "ReduceL2",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "ReduceSumSquare",
-    "Relu",
-    "Reshape",
-    "RMSNormalization",
-    "RotaryEmbedding",
-    "Round",
-    "ScatterElements",
-    "ScatterND",
-    "Shape",
-    "Sigmoid",
-    "Sign",
-    "SimplifiedLayerNormalization",
-    "Sin",
-    "Size",
-    "Slice",
-    "Softmax",
-    "Softplus",
-    "Softsign",
-    "Split",
-    "Sqrt",
-    "Squeeze",
-    "Sub",
-    "Sum",
-    "Swish",
-    "Tanh",
-    "Tile",
-    "Transpose",
-    "Trilu",
-    "Unsqueeze",
-    "Where",
-    "Xor",
-];
+use rten::OpRegistry;
 
-/// Operators of ONNX Runtime, which its optimiser writes.
-const MICROSOFT: [&str; 8] = [
-    "BiasGelu",
-    "FastGelu",
-    "Gelu",
-    "MatMulNBits",
-    "MultiHeadAttention",
-    "QuickGelu",
-    "RotaryEmbedding",
-    "SkipLayerNormalization",
-];
+macro_rules! operators {
+    ($($name:ident),*) => {
+        /// Names of the operators; the runtime knows `Constant` without code for it.
+        const NAMES: &[&str] = &[$(stringify!($name),)* "Constant"];
 
-/// Whether a model may have an operator.
-pub(super) fn is_known(domain: &str, kind: &str) -> bool {
-    match domain {
-        "" | "ai.onnx" => STANDARD.contains(&kind),
-        "com.microsoft" => MICROSOFT.contains(&kind),
-        _ => false,
-    }
+        /// The code of the operators.
+        pub(super) fn registry() -> OpRegistry {
+            rten::op_registry!($($name),*)
+        }
+    };
+}
+
+operators! {
+    Abs, Add, And, ArgMax, Cast, CastLike, Ceil, Clip, Concat, ConstantOfShape, Cos, CumSum,
+    DequantizeLinear, Div, DynamicQuantizeLinear, Einsum, Elu, Equal, Erf, Exp, Expand,
+    Flatten, Floor, Gather, GatherElements, GatherND, Gelu, Gemm, Greater, GreaterOrEqual,
+    HardSigmoid, HardSwish, Identity, IsInf, IsNaN, LayerNormalization, LeakyRelu, Less,
+    LessOrEqual, Log, LogSoftmax, LpNormalization, MatMul, MatMulInteger, Max, Mean, Min, Mod,
+    Mul, Neg, Not, Or, Pad, Pow, PRelu, QuantizeLinear, Range, Reciprocal, ReduceL2, ReduceMax,
+    ReduceMean, ReduceMin, ReduceProd, ReduceSum, ReduceSumSquare, Relu, Reshape,
+    RotaryEmbedding, Round, ScatterElements, ScatterND, Shape, Sigmoid, Sign, Sin, Size, Slice,
+    Softmax, Softplus, Softsign, Split, Sqrt, Squeeze, Sub, Sum, Tanh, Tile, Transpose, Trilu,
+    Unsqueeze, Where, Xor
+}
+
+/// Whether a model may have an operator. Those of ONNX have no domain.
+pub(super) fn is_known(domain: &str, name: &str) -> bool {
+    matches!(domain, "" | "ai.onnx") && NAMES.contains(&name)
 }

@@ -71,6 +71,15 @@ impl Tokenizer {
         tokens
     }
 
+    /// The tokens of a text alone, at most `limit`, without those that stand for unknown words.
+    pub(crate) fn known(&self, text: &str, limit: usize) -> Vec<u32> {
+        let mut tokens = Vec::new();
+        self.append(text, limit, &mut tokens);
+        tokens.truncate(limit);
+        tokens.retain(|token| *token != self.0.vocabulary.unknown);
+        tokens
+    }
+
     /// Appends tokens of a text until there are at least `limit`.
     fn append(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
         words::split(&self.0.normaliser, &self.0.literals, text, |piece| {

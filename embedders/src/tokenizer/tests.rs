@@ -119,6 +119,13 @@ fn long_texts_are_cut_within_the_tokens_around_them() {
 }
 
 #[test]
+fn unknown_words_can_be_left_out() {
+    let tokenizer = tokenizer(|_| {}).unwrap();
+    assert_eq!(tokenizer.known("a xyz b", 8), [7, 9]);
+    assert_eq!(tokenizer.known("xyz", 8), [0; 0]);
+}
+
+#[test]
 fn a_cased_model_keeps_capitals_unless_its_settings_say_otherwise() {
     let mut cased = tokenizer(|file| file["normalizer"]["lowercase"] = false.into()).unwrap();
     assert_eq!(cased.encode("A", 8), [2, 1, 3]);

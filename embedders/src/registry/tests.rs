@@ -1,0 +1,61 @@
+use kb_types::{EmbedderResolver, Pooling};
+
+use super::*;
+
+#[test]
+fn specifications_say_what_is_wrong_with_them() {
+    let home = tempfile::tempdir().unwrap();
+    let cache = Cache::new(home.path().join("models"));
+    let folder = home.path().join("bert");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("model.onnx"), b"").unwrap();
+    let folder = folder.display().to_string();
+    for (text, expected) in [
+        ("onnx:", "onnx:FOLDER"),
+        ("model2vec:", "model2vec:FOLDER"),
+        ("", "use builtin, none"),
+        ("bert:x", "use builtin, none"),
+        ("minilm", "no model has a name yet"),
+        (folder.as_str(), "did you mean onnx:"),
+        ("onnx:/no/such/folder", "/no/such/folder is missing"),
+    ] {
+        let error = parse_with(text, &Options::default(), Some(&cache)).unwrap_err();
+        assert!(error.to_string().contains(expected), "{text}: {error}");
+    }
+    for (text, is_expected) in [
+        (
+            "none",
+            (|choice| matches!(choice, Choice::None)) as fn(&Choice) -> bool,
+        ),
+        ("builtin", |choice| matches!(choice, Choice::Builtin)),
+    ] {
+        let choice = parse_with(text, &Options::default(), None).unwrap();
+        assert!(is_expected(&choice), "{choice:?}");
+    }
+}
+
+#[test]
+fn a_model_that_is_gone_is_missing_by_name() {
+    let card = ModelCard {
+        source: "onnx".to_owned(),
+        name: "minilm".to_owned(),
+        location: "/no/such/folder".to_owned(),
+        dimension: 384,
+        pooling: Pooling::Mean,
+        normalised: true,
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+        max_tokens: 256,
+        weights: None,
+    };
+    let resolver = Resolver::new(Options::default(), None);
+    for _ in 0..2 {
+        let error = resolver.find(&card).unwrap_err();
+        assert_eq!(
+            error,
+            EmbedError::Missing {
+                what: "the model onnx:minilm".to_owned()
+            }
+        );
+    }
+}
