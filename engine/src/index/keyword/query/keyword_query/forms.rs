@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use kb_types::error::Result;
 
 use super::query_term::{QuerySegment, QueryTerm};
+use super::searched::{self, LOOKED_UP_TERMS, SEARCHED_TERMS};
 use crate::index::keyword::analysis::joined_words::is_joined;
 use crate::index::keyword::analysis::language::{Language, MARKER};
 use crate::index::keyword::analysis::tokenizer::{Analyser, is_stemmed};
@@ -80,11 +81,23 @@ impl QueryWords {
             term.weight /= term.times as f32;
             term.word_weight = term.weight;
         }
+        for (form, written) in forms {
+            if let Some(term) = terms.get_mut(form) {
+                term.form_of = Some(written);
+            }
+        }
+        // Before anything is known of the file: what a word weighs by itself.
+        let weight = |term: &QueryTerm| Some(term.weight * term.times as f32);
+        if let Some(places) = searched::places(&terms, LOOKED_UP_TERMS, weight) {
+            terms = searched::kept(terms, &places);
+            let words_at = words.into_iter();
+            let words_at = words_at.filter_map(|(word, at)| Some((word, places.of(at)?)));
+            words = words_at.collect();
+        }
         for (at, term) in stems(text, &words, &terms, segments)? {
             let Some((weight, times)) = terms.get(at).map(|term| (term.weight, term.times)) else {
                 continue;
             };
-            forms.push((terms.len(), at));
             terms.push(QueryTerm {
                 term,
                 times,
@@ -95,11 +108,10 @@ impl QueryWords {
                 idf: 0.0,
             });
         }
-        for (form, written) in &forms {
-            if let Some(term) = terms.get_mut(*form) {
-                term.form_of = Some(*written);
-            }
-        }
+        let numbered = terms.iter().enumerate();
+        let mut forms: Vec<(usize, usize)> = numbered
+            .filter_map(|(at, term)| Some((at, term.form_of?)))
+            .collect();
         // Those of one word side by side.
         forms.sort_by_key(|(_, written)| *written);
         Ok(QueryWords { terms, forms })
@@ -115,8 +127,12 @@ const FOLDED_SHARE: f32 = 0.1;
 // nDCG@10 of xquadr, mean of eleven languages: 0.731 without stems, 0.753, 0.763 and 0.767 with 0.3, 0.5 and 0.7.
 const STEM_SHARE: f32 = 0.7;
 
+/// Bytes of a long query that its language is told by.
+const TOLD_BY_BYTES: usize = 1000;
+
 /// The stems of the words of a query that the segments have, each with the index of the term of its word: in the
-/// language of the query, and in all languages for a word that no segment has.
+/// language of the query, and in all languages for a word that no segment has. In a long query, whose language can be
+/// told, only in that.
 fn stems(
     text: &str,
     words: &[(String, usize)],
@@ -134,9 +150,14 @@ fn stems(
     if words.is_empty() || !has(MARKER)? {
         return Ok(stems);
     }
-    let languages = languages(segments)?;
+    let mut languages = languages(segments)?;
     // To tell the language takes longer than all that follows, and most queries have no stem of any.
     let mut of_query = None;
+    if words.len() > SEARCHED_TERMS {
+        let beginning = text.get(..text.floor_char_boundary(TOLD_BY_BYTES));
+        let told = *of_query.insert(Language::of_query(beginning.unwrap_or(text)));
+        languages.retain(|language| told == Some(*language));
+    }
     let mut term = String::new();
     for language in languages {
         let stemmer = language.stemmer();

@@ -16,10 +16,12 @@ use crate::index::keyword::postings::reader::Reader;
 
 mod forms;
 mod query_term;
+mod searched;
 
 use forms::{QueryWords, share_among_forms};
 pub use query_term::QuerySegment;
 pub(crate) use query_term::QueryTerm;
+use searched::{Places, SEARCHED_TERMS};
 
 /// A row with its keyword score.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,6 +45,8 @@ pub struct Query<'a> {
     mean_length: f32,
     /// Sum of idf times weight times occurrences over all terms.
     idf_sum: f32,
+    /// Whether words were left out.
+    is_shortened: bool,
 }
 
 /// A segment and its postings of the terms of a query.
@@ -57,6 +61,18 @@ struct Segment<'a> {
     /// Live rows of the terms that are single characters of scripts without spaces, by index of the
     /// term.
     characters: Vec<(usize, CharacterRows)>,
+}
+
+impl Segment<'_> {
+    /// Keeps what is of the terms that have a place, under their new indexes.
+    fn keep(&mut self, places: &Places) {
+        let postings = std::mem::take(&mut self.postings).into_iter();
+        let postings = postings.filter_map(|(at, list)| Some((places.of(at)?, list)));
+        self.postings = postings.collect();
+        let characters = std::mem::take(&mut self.characters).into_iter();
+        let characters = characters.filter_map(|(at, rows)| Some((places.of(at)?, rows)));
+        self.characters = characters.collect();
+    }
 }
 
 impl<'a> Query<'a> {
@@ -75,6 +91,8 @@ impl<'a> Query<'a> {
 
     /// Looks the terms of `text` up in all segments. `word_weight` returns the weight of a word as it is
     /// written, above 0 and at most 1; all terms of the word, an identifier and its parts, have it.
+    ///
+    /// Of a query with more than [`SEARCHED_TERMS`] terms the words that add most to a score are kept.
     ///
     /// `statistics` are those of the live chunks of all segments. In segments with deleted rows,
     /// the live rows of each term are counted, which costs about a nanosecond for each posting, or
@@ -139,15 +157,23 @@ impl<'a> Query<'a> {
             let is_used = |at: usize| !terms.get(at).is_some_and(is_unused);
             segment.postings.retain(|(at, _)| is_used(*at));
         }
-        let mut idf_sum = 0.0;
         for term in &mut terms {
             term.idf = if is_unused(term) {
                 0.0
             } else {
                 statistics.idf(term.chunks)
             };
-            idf_sum += f64::from(term.bound());
         }
+        // Words that no chunk has are kept: what is missing is told.
+        let bound = |term: &QueryTerm| (term.chunks > 0).then_some(term.bound());
+        let places = searched::places(&terms, SEARCHED_TERMS, bound);
+        if let Some(places) = &places {
+            terms = searched::kept(terms, places);
+            for segment in &mut found {
+                segment.keep(places);
+            }
+        }
+        let idf_sum: f64 = terms.iter().map(|term| f64::from(term.bound())).sum();
         Ok(Query {
             terms,
             segments: found,
@@ -155,7 +181,13 @@ impl<'a> Query<'a> {
             units: Units::for_scores_up_to(idf_sum),
             mean_length: statistics.mean_length(),
             idf_sum: idf_sum as f32,
+            is_shortened: places.is_some(),
         })
+    }
+
+    /// Whether words were left out, because the query has more than [`SEARCHED_TERMS`] terms.
+    pub fn is_shortened(&self) -> bool {
+        self.is_shortened
     }
 
     /// The distinct terms, in the order of the query.

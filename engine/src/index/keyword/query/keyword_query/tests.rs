@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::searched::LOOKED_UP_TERMS;
 use super::*;
 use crate::index::keyword::fixture::{Index, live, prose, word};
 use crate::index::keyword::{DocumentTerms, DocumentTermsBuilder};
@@ -406,4 +407,45 @@ fn all_terms_of_a_word_have_its_weight() {
         .map(|term| term.idf * term.weight * term.times as f32)
         .sum();
     assert!((query.idf_sum() - sum).abs() < 1e-4);
+}
+
+#[test]
+fn of_a_long_query_the_words_that_add_most_are_searched() {
+    // Chunk n has the words from n on, so that the last words are the most frequent.
+    let mut analyser = Analyser::new();
+    let documents: Vec<DocumentTerms> = (0..SEARCHED_TERMS as u32 * 2)
+        .map(|chunk| {
+            let mut builder = DocumentTermsBuilder::new(&mut analyser);
+            for number in chunk..SEARCHED_TERMS as u32 * 2 {
+                builder.add_text(&word(number), 1);
+            }
+            builder.end_chunk();
+            builder.finish()
+        })
+        .collect();
+    let index = Index::of(&documents);
+    let text = |words: std::ops::Range<u32>| words.map(word).collect::<Vec<_>>().join(" ");
+    let most = SEARCHED_TERMS as u32;
+    let short = index.query(&text(0..most));
+    assert!(!short.is_shortened());
+    let long = index.query(&(text(0..most * 2) + " absent"));
+    assert!(long.is_shortened());
+    let terms = |query: &Query<'_>| -> Vec<String> {
+        query.terms().iter().map(|term| term.term.clone()).collect()
+    };
+    // Unknown words are not counted.
+    let known = terms(&short).into_iter().chain(["absent".to_owned()]);
+    assert_eq!(terms(&long), known.collect::<Vec<_>>());
+    let found = long.top_k(0, 10, None, 0.0).unwrap();
+    assert_eq!(found, index.expected(&long, 10, None, 0.0));
+    let rows: Vec<u32> = found.iter().map(|found| found.row).collect();
+    let of_short = short.top_k(0, 10, None, 0.0).unwrap();
+    assert_eq!(
+        rows,
+        of_short.iter().map(|found| found.row).collect::<Vec<_>>()
+    );
+    // Far more words than are looked up.
+    let longest = index.query(&text(0..5000));
+    assert!(longest.terms().len() <= LOOKED_UP_TERMS);
+    assert!(longest.idf_sum() > 0.0);
 }
