@@ -16,8 +16,8 @@ pub fn verdict(relevance: Relevance) -> Object {
 
 /// A hit of `request`; `file` names the .kb that it is of where several were searched. The lines
 /// before and after it, and how its score came about, are there where the request asks for them;
-/// `symbol`, `part`, `begins_within_line`, `ends_within_line`, `more_in_document`, `stale` and `metadata` where they say
-/// something.
+/// `symbol`, `part`, `begins_within_line`, `ends_within_line`, `more_in_document`, `copies`, `copy_paths`, `stale` and
+/// `metadata` where they say something.
 #[must_use]
 pub fn hit(hit: &Hit, file: Option<&str>, request: &Request) -> Object {
     let mut object = Object::new();
@@ -69,6 +69,10 @@ pub fn hit(hit: &Hit, file: Option<&str>, request: &Request) -> Object {
     }
     if hit.more_in_document > 0 {
         object = object.field("more_in_document", hit.more_in_document);
+    }
+    if hit.copies > 0 {
+        object = object.field("copies", hit.copies);
+        object = object.field("copy_paths", hit.copy_paths.clone());
     }
     if let Some(state) = hit.source_state.stale() {
         object = object.field("stale", state);

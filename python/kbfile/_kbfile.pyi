@@ -587,6 +587,12 @@ class Hit:
     def more_in_document(self) -> int:
         """Passages of its document that were moved behind the first ten hits, said once for each document."""
     @property
+    def copies(self) -> int:
+        """Number of other documents with the same text, or nearly the same, which are no hits."""
+    @property
+    def copy_paths(self) -> list[str]:
+        """Paths of these documents."""
+    @property
     def file(self) -> int:
         """Position of its file among the searched files."""
     @property

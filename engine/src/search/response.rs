@@ -152,6 +152,11 @@ pub struct Hit {
     /// Further passages of the document that were moved behind the first ten hits, because this one is the third or a
     /// later one of it there; 0 otherwise.
     pub more_in_document: u32,
+    /// How many other documents have the same text, or nearly the same: of the best chunk, or with
+    /// [`Scope::Documents`](crate::Scope::Documents) of the document. They are no hits.
+    pub copies: u32,
+    /// Paths of these documents.
+    pub copy_paths: Vec<String>,
     /// What the document and the text add to the fused score; empty unless [`explain`](crate::Request::explain)
     /// is set. `fused_score` is `(1 - w) x keyword_score + w x vector_score` and these, with `w` the
     /// [`vector_weight`](crate::Explanation::vector_weight), less for words that the model does not know.
@@ -232,9 +237,27 @@ impl Hit {
             chunks: 0,
             matches: 0,
             more_in_document: 0,
+            copies: 0,
+            copy_paths: Vec::new(),
             bonuses: Vec::new(),
             terms: Vec::new(),
         }
+    }
+
+    /// What the copies are, in a line that names at most `named`: `4 more copies: a.md, b.md, c.md, ...`. `None` without
+    /// any.
+    pub fn copies_note(&self, named: usize) -> Option<String> {
+        let noun = match self.copies {
+            0 => return None,
+            1 => "copy",
+            _ => "copies",
+        };
+        let named = self.copy_paths.iter().take(named);
+        let mut names: Vec<&str> = named.map(String::as_str).collect();
+        if self.copies as usize > names.len() {
+            names.push("...");
+        }
+        Some(format!("{} more {noun}: {}", self.copies, names.join(", ")))
     }
 
     /// `[...]` where the text begins within a line of which `before` does not have the rest, else nothing.
@@ -274,7 +297,8 @@ impl Hit {
             part: self.part.as_ref(),
             metadata: &self.metadata,
         };
-        bytes as u64 + names.cost_bytes()
+        let copies: usize = self.copy_paths.iter().map(String::len).sum();
+        (bytes + copies) as u64 + names.cost_bytes()
     }
 
     /// Approximate heap and inline size of the hit in memory, in bytes.
@@ -284,7 +308,10 @@ impl Hit {
             .into_iter()
             .chain([&self.section_number, &self.section_name]);
         let symbol = self.symbol.iter().flat_map(HitSymbol::texts);
-        let strings = names.chain(&self.tags).chain(symbol);
+        let strings = names
+            .chain(&self.tags)
+            .chain(&self.copy_paths)
+            .chain(symbol);
         let others: usize = strings.map(String::len).sum();
         let terms: usize = self.terms.iter().map(|term| term.term.len()).sum();
         let lists = self.highlights.len() * size_of::<Range<usize>>()

@@ -96,6 +96,9 @@ struct Passage<'a> {
     stale: Option<&'a str>,
     /// Further passages of the document, with the last of those shown first.
     more_in_document: Option<u32>,
+    /// Other documents with this text.
+    copies: Option<u32>,
+    copy_paths: Option<&'a [String]>,
     /// Section of the lines; pass it on as it is.
     section: Option<&'a str>,
     /// 0-based position of the passage in its document.
@@ -253,6 +256,8 @@ fn passage<'a>(
         document_title: non_empty(&hit.title),
         stale: hit.source_state.stale(),
         more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
+        copies: (hit.copies > 0).then_some(hit.copies),
+        copy_paths: hits::copy_paths(hit),
         section: non_empty(&hit.section_name),
         chunk_index: hit.chunk_index,
         uri,
@@ -302,6 +307,26 @@ mod tests {
             (&found["path"], &found["slide"]),
             (&json!("talk.pptx"), &json!(2))
         );
+    }
+
+    #[test]
+    fn copies_are_one_result_with_their_paths() {
+        let text = "# Tides\n\nThe moon pulls the sea twice a day, and the harbour master writes it down.\n";
+        let fixture = Fixture::new("tides", &[("old/tides.md", text), ("tides.md", text)]);
+        let query = json!({"query": "moon and sea"});
+        for tool in ["search_docs", "search"] {
+            let answer = fixture.answer(tool, query.clone());
+            let text = answer.text;
+            assert!(
+                text.contains("  1 more copy: old/tides.md\n"),
+                "{tool}: {text}"
+            );
+            assert!(!text.contains("\n2. "), "{tool}: {text}");
+        }
+        let answer = fixture.answer("search_docs", query);
+        let result = &answer.structured["results"][0];
+        assert_eq!(result["copies"], 1);
+        assert_eq!(result["copyPaths"], json!(["old/tides.md"]));
     }
 
     #[test]

@@ -112,6 +112,12 @@ pub(crate) struct Hit {
     /// Passages of its document that were moved behind the first ten hits, said once for each document.
     #[pyo3(get)]
     pub(crate) more_in_document: u32,
+    /// Number of other documents with the same text, or nearly the same, which are no hits.
+    #[pyo3(get)]
+    pub(crate) copies: u32,
+    /// Paths of these documents.
+    #[pyo3(get)]
+    pub(crate) copy_paths: Vec<String>,
     /// Bonuses added to the fused score, by name; empty without explain=True.
     pub(crate) bonuses: Vec<(String, f32)>,
     /// The keyword score by term; empty without explain=True.
@@ -176,6 +182,8 @@ impl From<kb_engine::Hit> for Hit {
             chunks: hit.chunks,
             matches: hit.matches,
             more_in_document: hit.more_in_document,
+            copies: hit.copies,
+            copy_paths: hit.copy_paths,
             file: hit.file,
         }
     }
@@ -280,6 +288,8 @@ impl Hit {
         dict.set_item("chunks", self.chunks)?;
         dict.set_item("matches", self.matches)?;
         dict.set_item("more_in_document", self.more_in_document)?;
+        dict.set_item("copies", self.copies)?;
+        dict.set_item("copy_paths", &self.copy_paths)?;
         dict.set_item("bonuses", self.bonuses(py)?)?;
         dict.set_item("terms", self.terms(py)?)?;
         dict.set_item("file", self.file)?;
@@ -361,6 +371,8 @@ pub(crate) fn restore_hit(state: &Bound<'_, PyDict>) -> PyResult<Hit> {
         chunks: get("chunks")?.extract()?,
         matches: get("matches")?.extract()?,
         more_in_document: get("more_in_document")?.extract()?,
+        copies: get("copies")?.extract()?,
+        copy_paths: get("copy_paths")?.extract()?,
         bonuses: get("bonuses")?.extract()?,
         terms: get("terms")?.extract()?,
         file: get("file")?.extract()?,

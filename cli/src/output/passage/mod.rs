@@ -15,6 +15,9 @@ const TAB_COLUMNS: usize = 4;
 /// What stands for text that was cut off; one column wide.
 const ELLIPSIS: &str = "\u{2026}";
 
+/// Copies of a hit that are named; `--json` has all.
+const NAMED_COPIES: usize = 3;
+
 /// How hits are laid out.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Layout {
@@ -104,6 +107,10 @@ pub(crate) fn render_linked(
     if hit.more_in_document > 0 {
         let more = format!("{} more in this document", hit.more_in_document);
         block.push_str(&format!("  {}\n", layout.style.faint(&more)));
+    }
+    if let Some(copies) = hit.copies_note(NAMED_COPIES) {
+        let copies = layout.name(&copies);
+        block.push_str(&format!("  {}\n", layout.style.faint(&copies)));
     }
     block
 }

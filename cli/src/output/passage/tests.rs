@@ -59,6 +59,25 @@ fn a_hit_names_its_place_and_shows_its_lines_with_numbers() {
 }
 
 #[test]
+fn what_is_not_shown_of_a_document_and_its_copies_are_counted_below_a_hit() {
+    let mut hit = hit("one lock\n", &[]);
+    hit.more_in_document = 4;
+    hit.copies = 1;
+    hit.copy_paths = vec!["old/guide.md".to_owned()];
+    let shown = render(&hit, None, &layout(None));
+    let expected = "one lock\n  4 more in this document\n  1 more copy: old/guide.md\n";
+    assert!(shown.ends_with(expected), "{shown}");
+    hit.copies = 5;
+    hit.copy_paths = ["a", "b\u{7}", "c", "d", "e"].map(str::to_owned).to_vec();
+    let shown = render(&hit, None, &layout(None));
+    assert!(shown.contains("  5 more copies: a, b"), "{shown}");
+    assert!(
+        shown.ends_with(", c, ...\n") && !shown.contains('\u{7}'),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_line_that_is_shown_in_part_is_marked() {
     let mut hit = hit("tail of a line\nhead of a line", &[]);
     hit.begins_within_line = true;

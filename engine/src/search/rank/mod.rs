@@ -16,6 +16,7 @@
 //! A further signal is a field of `Features`, its line in `Rules::parts`, and its weight in the table.
 
 mod adjacency;
+mod copies;
 mod definitions;
 mod names;
 pub(crate) mod parts;

@@ -25,7 +25,7 @@ pub(crate) struct Features {
     pub(crate) definition: f32,
     /// A symbol of the name that the query asks for, 0..1.
     pub(crate) symbol: f32,
-    /// What it loses because better chunks of its document are shown; at most 0.
+    /// What it loses because better chunks of its document are shown, or gains in the place of a better copy.
     pub(crate) repeats: f32,
 }
 

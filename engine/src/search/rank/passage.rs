@@ -21,6 +21,8 @@ pub(crate) struct Passage {
     pub(crate) symbol: Option<SymbolPlace>,
     /// Passages of its document that were moved behind the first ones, of which it is the last.
     pub(crate) more_in_document: u32,
+    /// Other documents that have its text, or nearly the same.
+    pub(crate) copied_in: Vec<(usize, DocumentId)>,
 }
 
 /// Where a symbol lies that a passage is.
@@ -45,6 +47,7 @@ impl Passage {
             matches: 1,
             symbol: None,
             more_in_document: 0,
+            copied_in: Vec::new(),
         }
     }
 }

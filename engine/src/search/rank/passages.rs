@@ -4,13 +4,14 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use kb_types::DocumentId;
-use kb_types::error::Result;
+use kb_types::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::search::options::{Scope, Sort};
 pub(crate) use crate::search::rank::passage::{Passage, SymbolPlace};
 use crate::search::rank::scored::Scored;
-use crate::search::rank::spread;
+use crate::search::rank::{copies, spread};
+use crate::search::read_cache::ReadCache;
 use crate::search::request::Request;
 use crate::search::sources::{ChunkAddress, Sources};
 
@@ -38,6 +39,7 @@ pub(crate) fn passages(
     sources: &Sources<'_>,
     (wanted, is_first): (usize, bool),
     seen: &mut SeenDocuments,
+    cache: &mut ReadCache<'_>,
 ) -> Result<Vec<Passage>> {
     let enough = match request.sort {
         Sort::Score => wanted,
@@ -52,19 +54,39 @@ pub(crate) fn passages(
         let chunks = ranked.iter().take(enough);
         Ok(chunks.copied().map(Passage::of_chunk).collect())
     };
-    let mut found = match request.scope {
+    let scope = request.scope;
+    let is_ranked = is_first && request.sort == Sort::Score;
+    let is_flooded = |found: &[Passage]| {
+        let may_be = scope == Scope::Chunks && !request.is_of_symbols();
+        Ok::<bool, Error>(may_be && spread::is_flooded(found, sources)?)
+    };
+    let documents = match scope {
         Scope::Documents => documents(ranked, sources, seen)?,
-        Scope::Chunks if is_first && request.sort == Sort::Score => {
-            let found = of_chunks(enough.max(spread::FIRST))?;
-            if request.is_of_symbols() || !spread::is_flooded(&found, sources)? {
-                found
-            } else {
-                // Which ones come first depends on all, and not on how many are wanted.
-                spread::spread(of_chunks(usize::MAX)?, sources)?
-            }
-        }
+        Scope::Chunks => Vec::new(),
+    };
+    // Which ones come first depends on all, and not on how many are wanted.
+    let all = || match scope {
+        Scope::Documents => Ok(documents.clone()),
+        Scope::Chunks => of_chunks(usize::MAX),
+    };
+    let mut found = match scope {
+        Scope::Documents => documents.clone(),
+        Scope::Chunks if is_ranked => of_chunks(enough.max(spread::FIRST))?,
         Scope::Chunks => of_chunks(enough)?,
     };
+    if is_ranked && is_flooded(&found)? {
+        found = spread::spread(all()?, sources)?;
+    }
+    for limit in [enough.max(copies::LEAST_GROUPS), usize::MAX] {
+        let first = found.get(..spread::FIRST).unwrap_or(&found);
+        if !is_ranked || !copies::has_any(first, scope, sources, cache)? {
+            break;
+        }
+        found = copies::united(all()?, limit, scope, sources, cache)?;
+        if is_flooded(&found)? {
+            found = spread::spread(found, sources)?;
+        }
+    }
     sort(&mut found, request.sort, sources)?;
     Ok(found)
 }

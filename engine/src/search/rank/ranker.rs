@@ -274,6 +274,11 @@ impl<'a, 'r> Ranker<'a, 'r> {
         Ok(())
     }
 
+    /// What was read so far.
+    pub(crate) fn cache(&mut self) -> &mut ReadCache<'r> {
+        &mut self.cache
+    }
+
     /// What was read.
     pub(crate) fn into_cache(self) -> ReadCache<'r> {
         self.cache

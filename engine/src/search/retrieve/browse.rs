@@ -130,6 +130,7 @@ fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage
                 matches: u32::try_from(matches).unwrap_or(u32::MAX),
                 symbol: None,
                 more_in_document: 0,
+                copied_in: Vec::new(),
             });
         }
     }
@@ -173,6 +174,7 @@ fn titled(
                 matches: 1,
                 symbol: None,
                 more_in_document: 0,
+                copied_in: Vec::new(),
             };
             found.push((Reverse(hit.modified_ms), hit.handle, file, passage));
         }

@@ -130,6 +130,7 @@ pub(crate) fn find(
             sources,
             (left, layer == 0),
             &mut seen_documents,
+            ranker.cache(),
         )?;
         timer.step("fuse");
         if request.scope == Scope::Chunks {

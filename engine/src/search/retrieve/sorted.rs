@@ -89,7 +89,9 @@ pub(crate) fn find(
     scored.retain(|_, one| found.calibration.passes(one.score, request.min_score));
     let ranked = fused(scored.into_values().collect(), sources)?;
     let mut seen = SeenDocuments::default();
-    found.passages = passages::passages(&ranked, request, sources, (usize::MAX, false), &mut seen)?;
+    let wanted = (usize::MAX, false);
+    let cache = ranker.cache();
+    found.passages = passages::passages(&ranked, request, sources, wanted, &mut seen, cache)?;
     timer.step("fuse");
     Ok(found)
 }

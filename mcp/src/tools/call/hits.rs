@@ -14,6 +14,9 @@ use super::stale;
 use crate::indexes::{Index, look_at_sources, together};
 use crate::response::{Text, ToolError, uri, wording};
 
+/// Copies of a result that are named.
+const NAMED_COPIES: usize = 10;
+
 /// Most lines of a result that are shown, unless the caller wants whole passages; the default budget has room
 /// for about 20 of each of five.
 pub(in crate::tools) const SHOWN_LINES: u32 = 40;
@@ -220,6 +223,12 @@ pub(in crate::tools) fn lines_beside(hit: &Hit) -> String {
     }
 }
 
+/// The copies of a result that it names: no more than help to choose one.
+pub(in crate::tools) fn copy_paths(hit: &Hit) -> Option<&[String]> {
+    let named = hit.copy_paths.get(..NAMED_COPIES);
+    (hit.copies > 0).then_some(named.unwrap_or(&hit.copy_paths))
+}
+
 /// The first line of a result: `1. path:3-9  score 0.87  Title`, of a document with parts
 /// `1. report.pdf p. 4  score 0.87  Title`.
 pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
@@ -244,8 +253,12 @@ pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
         0 => String::new(),
         more => format!("  {more} more in this document"),
     };
+    let copies = match hit.copies_note(NAMED_COPIES) {
+        None => String::new(),
+        Some(copies) => format!("  {copies}"),
+    };
     text.line(format!(
-        "{number}. {path}{lines}  score {score:?}{title}{stale}{more}"
+        "{number}. {path}{lines}  score {score:?}{title}{stale}{more}{copies}"
     ));
 }
 

@@ -147,6 +147,9 @@ struct SearchResult<'a> {
     stale: Option<&'a str>,
     /// Further passages of the document, with the last of those shown first.
     more_in_document: Option<u32>,
+    /// Other documents with this text.
+    copies: Option<u32>,
+    copy_paths: Option<&'a [String]>,
     #[schemars(default)]
     location: Location<'a>,
     #[schemars(default)]
@@ -446,6 +449,8 @@ fn result<'a>(
         score: hits::score(hit.score),
         stale: hit.source_state.stale(),
         more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
+        copies: (hit.copies > 0).then_some(hit.copies),
+        copy_paths: hits::copy_paths(hit),
         location: Location {
             document_type: hit.part.as_ref().map(|_| hit.file_type.as_str()),
             page: location.page,

@@ -139,6 +139,9 @@ struct Passage<'a> {
     stale: Option<&'a str>,
     /// Further passages of the document, with the last of those shown first.
     more_in_document: Option<u32>,
+    /// Other documents with this text.
+    copies: Option<u32>,
+    copy_paths: Option<&'a [String]>,
     /// With the first result of a file.
     uri: Option<String>,
     /// When several are searched.
@@ -336,6 +339,8 @@ fn passage<'a>(indexes: &'a [Arc<Index>], hit: &'a Hit, uri: Option<String>) -> 
         keyword_score: hit.keyword_score.map(hits::score),
         stale: hit.source_state.stale(),
         more_in_document: (hit.more_in_document > 0).then_some(hit.more_in_document),
+        copies: (hit.copies > 0).then_some(hit.copies),
+        copy_paths: hits::copy_paths(hit),
         uri,
         index_name: hits::index_shown(indexes, hit),
     }

@@ -135,6 +135,10 @@ impl Renderer<'_, '_> {
         let address = passage.best.address;
         let file = self.sources.file_of(address.segment);
         let segment = self.sources.segment(address.segment)?.segment.id;
+        let mut copy_paths = Vec::with_capacity(passage.copied_in.len());
+        for (file, id) in &passage.copied_in {
+            copy_paths.push(self.cache.records.get(*file, *id)?.path.clone());
+        }
         let document = self.cache.records.get(file, document)?;
         let mode = self.mode;
         let Rendered { text, section, .. } = rendered;
@@ -182,6 +186,8 @@ impl Renderer<'_, '_> {
             chunks: passage.rows.end.saturating_sub(passage.rows.start),
             matches: passage.matches,
             more_in_document: passage.more_in_document,
+            copies: u32::try_from(passage.copied_in.len()).unwrap_or(u32::MAX),
+            copy_paths,
             bonuses: Vec::new(),
             terms,
         })
