@@ -14,6 +14,7 @@ mod model2vec;
 mod onnx;
 mod pooling;
 mod registry;
+mod service;
 mod tokenizer;
 
 /// The trait of models, and what comes with it.

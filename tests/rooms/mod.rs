@@ -206,18 +206,19 @@ const FORMS: [Room; 7] = [
 ];
 
 /// `embedders/src`, lowest level first.
-const EMBEDDERS: [Room; 6] = [
+const EMBEDDERS: [Room; 7] = [
     room("files", &["files", "folder", "pooling"], &[]),
     room("tokenizer", &["tokenizer"], &["files"]),
     room("onnx", &["onnx"], &["files", "tokenizer"]),
     room("model2vec", &["model2vec"], &["files", "tokenizer"]),
+    room("service", &["service"], &["files"]),
     // Models that have names.
     room("cache", &["cache"], &["files", "tokenizer", "onnx"]),
     // Which model a specification names.
     room(
         "registry",
         &["registry"],
-        &["files", "onnx", "model2vec", "cache"],
+        &["files", "onnx", "model2vec", "service", "cache"],
     ),
 ];
 
@@ -236,7 +237,7 @@ struct Confined {
     files: &'static [&'static str],
 }
 
-const CONFINED: [Confined; 19] = [
+const CONFINED: [Confined; 20] = [
     Confined {
         name: "redb",
         files: &["engine/src/container/"],
@@ -332,6 +333,11 @@ const CONFINED: [Confined; 19] = [
     Confined {
         name: "rten",
         files: &["embedders/src/onnx/"],
+    },
+    // Nothing else opens connections to services.
+    Confined {
+        name: "ureq",
+        files: &["embedders/src/service/"],
     },
     Confined {
         name: "kb_embedders",

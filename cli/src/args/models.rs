@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueHint};
 ///
 /// An embedding model turns text into vectors, which find passages by meaning. One is built in. Others are folders of
 /// files as hubs keep them: `onnx:FOLDER` and `model2vec:FOLDER` name them everywhere. `kb models add` copies one and
-/// gives it a short name. No verb here uses the network.
+/// gives it a short name. The network is used by `kb models check openai:MODEL@URL` only.
 #[derive(Debug, Args)]
 #[command(after_help = MODELS_EXAMPLES)]
 pub(crate) struct ModelsArguments {
@@ -55,7 +55,7 @@ pub(crate) enum ModelsAction {
     },
     /// Load a model, embed some texts, and show what it is and how fast
     Check {
-        /// A name, onnx:FOLDER or model2vec:FOLDER
+        /// A name, onnx:FOLDER, model2vec:FOLDER or openai:MODEL@URL
         #[arg(value_name = "MODEL")]
         model: String,
     },

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kb_types::{EmbedError, EmbedderResolver, ModelCard, TextEmbedder};
 
-use super::{Choice, Options, parse};
+use super::{Choice, Model, Options, parse, service_of_card};
 use crate::cache::Cache;
 
 /// How long a model that cannot be loaded is not tried again: a server would read its files for each query.
@@ -47,8 +47,10 @@ impl Resolver {
                 what: card.to_string(),
             }),
         };
-        let is_folder = matches!(card.source.as_str(), "onnx" | "model2vec");
-        if !is_folder {
+        if card.source == "openai" {
+            return service_of_card(card).map(Model::shared);
+        }
+        if !matches!(card.source.as_str(), "onnx" | "model2vec") {
             return load(&format!("{}:{}", card.source, card.location));
         }
         if !card.location.is_empty() && Path::new(&card.location).exists() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use kb_types::EmbedError;
 
 use crate::cache::{self, Cache};
+use crate::service::Address;
 
 /// What a specification says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Specification {
     Onnx(PathBuf),
     /// `model2vec:FOLDER`: a folder with a table of token vectors.
     Model2Vec(PathBuf),
+    /// `openai:MODEL@URL`: a model of a service.
+    Service(Address),
     /// The name of a model in the cache.
     Named(String),
 }
@@ -40,10 +43,14 @@ impl Specification {
             Some(("onnx", path)) => Ok(Specification::Onnx(PathBuf::from(path))),
             Some(("model2vec", "")) => Err(fault("the folder is missing: model2vec:FOLDER")),
             Some(("model2vec", path)) => Ok(Specification::Model2Vec(PathBuf::from(path))),
+            Some(("openai", rest)) => Address::parse(rest).map_or_else(
+                |reason| Err(fault(reason)),
+                |address| Ok(Specification::Service(address)),
+            ),
             _ => match cache::kind(Path::new(text)) {
                 Some(kind) => Err(fault(&format!("did you mean {}:{text}?", kind.name()))),
                 None => Err(fault(
-                    "use builtin, none, onnx:FOLDER, model2vec:FOLDER, or a name that kb models lists",
+                    "use builtin, none, onnx:FOLDER, model2vec:FOLDER, openai:MODEL@URL, or a name that kb models lists",
                 )),
             },
         }
