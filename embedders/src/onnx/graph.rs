@@ -1,17 +1,27 @@
 //! The graph of an ONNX file, read without its weights to find what must not reach the runtime: operators that are not
-//! known here, graphs inside graphs, weights that are larger than memory or lie in files elsewhere.
+//! known here, graphs inside graphs, weights that are larger than memory or lie in files elsewhere, and values of more
+//! numbers than any text needs.
+
+use std::collections::HashMap;
 
 use super::operators;
 use super::protobuf::{Field, Fields, packed};
 
 /// Most operators. A model of 24 layers has 3,000.
 const OPERATOR_LIMIT: usize = 50_000;
-/// Most constants.
-const CONSTANT_LIMIT: usize = 50_000;
+/// Most constants, with those in attributes of operators.
+const CONSTANT_LIMIT: usize = 200_000;
 /// Most numbers in all constants. The runtime holds each in four bytes.
 const NUMBER_LIMIT: u64 = 1 << 30;
 /// Most dimensions of a constant.
 const RANK_LIMIT: usize = 16;
+
+/// Most numbers of a value whose shape a constant states. Attention over 8,192 tokens has 2^26.
+const VALUE_LIMIT: u64 = 1 << 28;
+/// Operators that make a value as large as a constant says, without data of that size.
+const GROWING: [&str; 5] = ["ConstantOfShape", "Expand", "Pad", "Range", "Tile"];
+/// Integers of a constant that can be a shape.
+const SHAPE_NUMBERS: usize = 2 * RANK_LIMIT;
 
 /// What a file says of its graph.
 #[derive(Debug, Default)]
@@ -30,6 +40,9 @@ pub(super) struct Graph<'a> {
 pub(super) struct Node<'a> {
     pub(super) kind: &'a str,
     domain: &'a str,
+    inputs: Vec<&'a str>,
+    /// The first output.
+    output: &'a str,
 }
 
 /// A constant of a graph.
@@ -39,6 +52,8 @@ pub(super) struct Constant<'a> {
     shape: Vec<u64>,
     /// Name of the file that has the numbers.
     file: Option<&'a str>,
+    /// The numbers of a short list of integers.
+    integers: Vec<i64>,
 }
 
 impl<'a> Graph<'a> {
@@ -61,6 +76,7 @@ impl<'a> Graph<'a> {
             return Err("no ONNX file: it has no graph".to_owned());
         }
         graph.check_numbers()?;
+        graph.check_values()?;
         Ok(graph)
     }
 
@@ -90,8 +106,11 @@ impl<'a> Graph<'a> {
 
     fn node(&mut self, message: &'a [u8]) -> Result<Node<'a>, String> {
         let mut node = Node::default();
+        let constants = self.constants.len();
         for field in Fields::new(message) {
             match field? {
+                (1, input) => node.inputs.push(input.text()?),
+                (2, output) if node.output.is_empty() => node.output = output.text()?,
                 (4, kind) => node.kind = kind.text()?,
                 (5, attribute) => self.attribute(attribute.bytes())?,
                 (7, domain) => node.domain = domain.text()?,
@@ -99,6 +118,10 @@ impl<'a> Graph<'a> {
             }
         }
         if operators::is_known(node.domain, node.kind) {
+            // The operator `Constant` gives its value the name of its output.
+            if let Some(constant) = self.constants.get_mut(constants) {
+                constant.name = node.output;
+            }
             return Ok(node);
         }
         let domain = if node.domain.is_empty() { "" } else { "." };
@@ -110,8 +133,11 @@ impl<'a> Graph<'a> {
     }
 
     fn attribute(&mut self, message: &'a [u8]) -> Result<(), String> {
+        let mut integers = Vec::new();
         for field in Fields::new(message) {
             match field? {
+                (3, number) => integers.push(number.number().cast_signed()),
+                (8, numbers) => append(&mut integers, numbers)?,
                 (5, tensor) | (10, tensor) => self.constant(tensor.bytes())?,
                 (6 | 11, _) => return Err("the model has graphs in its operators".to_owned()),
                 (22 | 23, _) => {
@@ -120,16 +146,47 @@ impl<'a> Graph<'a> {
                 _ => {}
             }
         }
+        // Of an operator `Constant`, this is its value; of others it is never looked up.
+        if !integers.is_empty() {
+            self.add(Constant {
+                integers,
+                ..Constant::default()
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether no constant asks an operator for a value that is larger than memory.
+    fn check_values(&self) -> Result<(), String> {
+        let by_name: HashMap<&str, &Constant<'_>> = self
+            .constants
+            .iter()
+            .map(|constant| (constant.name, constant))
+            .collect();
+        for node in self
+            .nodes
+            .iter()
+            .filter(|node| GROWING.contains(&node.kind))
+        {
+            for input in &node.inputs {
+                let integers = by_name.get(input).map_or(&[][..], |found| &found.integers);
+                let numbers = integers.iter().fold(1u64, |product, number| {
+                    product.saturating_mul(number.unsigned_abs().max(1))
+                });
+                if numbers > VALUE_LIMIT {
+                    return Err(format!(
+                        "an operator {} makes a value of more than {VALUE_LIMIT} numbers",
+                        node.kind
+                    ));
+                }
+            }
+        }
         Ok(())
     }
 
     fn constant(&mut self, message: &'a [u8]) -> Result<(), String> {
-        if self.constants.len() == CONSTANT_LIMIT {
-            return Err(format!(
-                "the model has more than {CONSTANT_LIMIT} constants"
-            ));
-        }
         let mut constant = Constant::default();
+        let (mut kind, mut raw) = (0, &[][..]);
         for field in Fields::new(message) {
             match field? {
                 (1, Field::Bytes(dims)) => {
@@ -137,6 +194,9 @@ impl<'a> Graph<'a> {
                     constant.shape.extend(dims);
                 }
                 (1, dim) => constant.shape.push(dim.number()),
+                (2, number) => kind = number.number(),
+                (5 | 7, numbers) => append(&mut constant.integers, numbers)?,
+                (9, bytes) => raw = bytes.bytes(),
                 (8, text) => constant.name = text.text()?,
                 (13, entry) => {
                     if let Some(file) = location(entry.bytes())? {
@@ -149,6 +209,9 @@ impl<'a> Graph<'a> {
                 return Err(format!("a constant of more than {RANK_LIMIT} dimensions"));
             }
         }
+        if constant.integers.is_empty() {
+            constant.integers = raw_integers(kind, raw);
+        }
         if let Some(file) = constant.file
             && !self.weight_files.contains(&file)
         {
@@ -159,6 +222,15 @@ impl<'a> Graph<'a> {
                 ));
             }
             self.weight_files.push(file);
+        }
+        self.add(constant)
+    }
+
+    fn add(&mut self, constant: Constant<'a>) -> Result<(), String> {
+        if self.constants.len() == CONSTANT_LIMIT {
+            return Err(format!(
+                "the model has more than {CONSTANT_LIMIT} constants"
+            ));
         }
         self.constants.push(constant);
         Ok(())
@@ -188,6 +260,42 @@ impl<'a> Graph<'a> {
         self.nodes
             .iter()
             .any(|node| node.kind.starts_with("DynamicQuantize"))
+    }
+}
+
+/// Appends the integers of a field, as far as they can be those of a shape.
+fn append(integers: &mut Vec<i64>, field: Field<'_>) -> Result<(), String> {
+    match field {
+        // A long list is no shape; each number has a byte or more.
+        Field::Bytes(bytes) if bytes.len() > SHAPE_NUMBERS * 10 => {}
+        Field::Bytes(bytes) => {
+            let numbers = packed(bytes).ok_or("a list of numbers is cut off")?;
+            integers.extend(numbers.into_iter().map(u64::cast_signed));
+        }
+        number => integers.push(number.number().cast_signed()),
+    }
+    integers.truncate(SHAPE_NUMBERS);
+    Ok(())
+}
+
+/// The integers in the bytes of a tensor: of 32 bits (kind 6) or 64 (kind 7).
+fn raw_integers(kind: u64, raw: &[u8]) -> Vec<i64> {
+    match kind {
+        6 if raw.len() <= SHAPE_NUMBERS * 4 => {
+            let (chunks, _) = raw.as_chunks();
+            chunks
+                .iter()
+                .map(|chunk| i32::from_le_bytes(*chunk).into())
+                .collect()
+        }
+        7 if raw.len() <= SHAPE_NUMBERS * 8 => {
+            let (chunks, _) = raw.as_chunks();
+            chunks
+                .iter()
+                .map(|chunk| i64::from_le_bytes(*chunk))
+                .collect()
+        }
+        _ => Vec::new(),
     }
 }
 

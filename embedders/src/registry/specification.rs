@@ -43,6 +43,9 @@ impl Specification {
             Some(("onnx", path)) => Ok(Specification::Onnx(PathBuf::from(path))),
             Some(("model2vec", "")) => Err(fault("the folder is missing: model2vec:FOLDER")),
             Some(("model2vec", path)) => Ok(Specification::Model2Vec(PathBuf::from(path))),
+            Some(("fastembed", _)) => Err(fault(
+                "no build has fastembed; onnx:FOLDER runs the folder of the same model out of its cache or a hub",
+            )),
             Some(("openai", rest)) => Address::parse(rest).map_or_else(
                 |reason| Err(fault(reason)),
                 |address| Ok(Specification::Service(address)),

@@ -13,6 +13,8 @@ fn specifications_say_what_is_wrong_with_them() {
     for (text, expected) in [
         ("onnx:", "onnx:FOLDER"),
         ("model2vec:", "model2vec:FOLDER"),
+        ("fastembed:BGESmallENV15", "onnx:FOLDER"),
+        ("openai:m", "openai:MODEL@URL"),
         ("", "use builtin, none"),
         ("bert:x", "use builtin, none"),
         ("minilm", "no model has a name yet"),

@@ -149,6 +149,19 @@ impl Node {
         self
     }
 
+    pub(super) fn tensor(mut self, name: &str, tensor: Vec<u8>) -> Node {
+        let attribute = [text(1, name), bytes(5, &tensor), number(20, 4)].concat();
+        self.0.extend(bytes(5, &attribute));
+        self
+    }
+
+    pub(super) fn ints(mut self, name: &str, values: &[u64]) -> Node {
+        let packed: Vec<u8> = values.iter().flat_map(|value| varint(*value)).collect();
+        let attribute = [text(1, name), bytes(8, &packed), number(20, 7)].concat();
+        self.0.extend(bytes(5, &attribute));
+        self
+    }
+
     pub(super) fn graph(mut self, name: &str) -> Node {
         self.0.extend(bytes(
             5,

@@ -304,6 +304,45 @@ fn hostile_graphs_are_refused_before_they_are_built() {
 }
 
 #[test]
+fn values_that_are_larger_than_memory_are_never_made() {
+    let huge = [1i64 << 20, 1 << 20];
+    for kind in ["ConstantOfShape", "Expand", "Tile", "Pad", "Range"] {
+        let grown = table(&TABLE, &[8, 2])
+            .constant("huge", ints(&[2], &huge))
+            .node(Node::new(kind, &["huge"], "grown"));
+        let refusal = refusal(&grown.bytes());
+        assert!(
+            refusal.contains(kind) && refusal.contains("numbers"),
+            "{refusal}"
+        );
+    }
+    // The same by an operator `Constant`, in its two forms.
+    let value = [
+        Node::new("Constant", &[], "huge"),
+        Node::new("Constant", &[], "huge"),
+    ];
+    let [tensor, list] = value;
+    for constant in [
+        tensor.tensor("value", ints(&[2], &huge)),
+        list.ints("value_ints", &[1 << 20, 1 << 20]),
+    ] {
+        let grown = table(&TABLE, &[8, 2]).node(constant).node(Node::new(
+            "ConstantOfShape",
+            &["huge"],
+            "grown",
+        ));
+        let refusal = refusal(&grown.bytes());
+        assert!(refusal.contains("ConstantOfShape"), "{refusal}");
+    }
+    // As many numbers as attention has, and a list that only others use.
+    let usual = table(&TABLE, &[8, 2])
+        .constant("usual", ints(&[2], &[4, 2]))
+        .constant("end", ints(&[1], &[i64::MAX]))
+        .node(Node::new("ConstantOfShape", &["usual"], "grown"));
+    load(&usual.bytes()).unwrap();
+}
+
+#[test]
 fn a_graph_that_is_cut_off_anywhere_is_an_error() {
     let whole = table(&TABLE, &[8, 2]).bytes();
     for end in 0..whole.len() {
