@@ -124,6 +124,7 @@ class Kb:
         class_: OneOrMany | None = None,
         tag: OneOrMany | None = None,
         field: OneOrMany | None = None,
+        where: str | None = None,
         links_to: OneOrMany | None = None,
         since: Since | None = None,
         symbol: OneOrMany | None = None,
@@ -147,6 +148,7 @@ class Kb:
         path:word and tag:word. A word that no document has is replaced by the word that it is spelled like, unless
         exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
         `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
+        `where` is a condition on fields: 'year > 2015 and author in ("Kim", "Lee") and not draft'.
         `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
         number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
         together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
@@ -175,6 +177,7 @@ class Kb:
         class_: OneOrMany | None = None,
         tag: OneOrMany | None = None,
         field: OneOrMany | None = None,
+        where: str | None = None,
         links_to: OneOrMany | None = None,
         since: Since | None = None,
         symbol: OneOrMany | None = None,
@@ -210,6 +213,7 @@ class Kb:
         class_: OneOrMany | None = None,
         tag: OneOrMany | None = None,
         field: OneOrMany | None = None,
+        where: str | None = None,
         links_to: OneOrMany | None = None,
         since: Since | None = None,
         symbol: OneOrMany | None = None,
@@ -244,6 +248,7 @@ class Kb:
         class_: OneOrMany | None = None,
         tag: OneOrMany | None = None,
         field: OneOrMany | None = None,
+        where: str | None = None,
         links_to: OneOrMany | None = None,
         since: Since | None = None,
         cursor: str | None = None,

@@ -199,6 +199,7 @@ impl Kb {
     /// path:word and tag:word. A word that no document has is replaced by the word that it is spelled like, unless
     /// exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
     /// `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
+    /// `where` is a condition on fields: 'year > 2015 and author in ("Kim", "Lee") and not draft'.
     /// `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
     /// number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
     /// together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
@@ -213,7 +214,7 @@ impl Kb {
     /// not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search(
         &self,
@@ -228,7 +229,7 @@ impl Kb {
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
@@ -244,7 +245,7 @@ impl Kb {
     /// `threads` is the number of queries that run in parallel.
     #[pyo3(
         signature = (queries, **options),
-        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search_many(
         &self,
@@ -285,7 +286,7 @@ impl Kb {
     /// linear in the length of the text. Raises InvalidPatternError with the position of the error.
     #[pyo3(
         signature = (pattern, **options),
-        text_signature = "(self, pattern, *, k=100, ignore_case=False, whole_words=False, literal=False, multi_line=False, document=None, folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, links_to=None, since=None, cursor=None)"
+        text_signature = "(self, pattern, *, k=100, ignore_case=False, whole_words=False, literal=False, multi_line=False, document=None, folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, cursor=None)"
     )]
     fn search_regex(
         &self,

@@ -77,6 +77,7 @@ pub(crate) fn take_filter(
         "language" => filters.languages = words(name, value)?,
         "tag" => filters.tags = words(name, value)?,
         "field" => filters.fields = words(name, value)?,
+        "where" => filters.where_ = value.extract()?,
         "links_to" => filters.links_to = words(name, value)?,
         "symbol" => filters.symbol_names = words(name, value)?,
         "kind" => filters.symbol_kinds = kinds(value)?,

@@ -42,7 +42,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> kbfile.Kb:
 
 
 OPTIONS = [
-    "k", "mode", "scope", "sort", "folder", "path", "type", "language", "class_", "tag", "field", "since", "symbol",
+    "k", "mode", "scope", "sort", "folder", "path", "type", "language", "class_", "tag", "field", "where", "since", "symbol",
     "links_to", "kind", "min_score", "context", "smart_context", "max_lines", "max_tokens", "cursor", "plain", "exact", "join", "explain",
 ]  # fmt: skip
 

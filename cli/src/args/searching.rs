@@ -31,7 +31,7 @@ use super::symbols::kinds;
 pub(crate) struct SearchArguments {
     /// The query, quoted or not; `-` reads it from standard input
     ///
-    /// Without a query, --path, --folder, --tag, --field or --links-to list the documents that pass.
+    /// Without a query, --path, --folder, --tag, --field, --where or --links-to list the documents that pass.
     ///
     /// An argument with a space is never a flag: `kb search '-test path:examples'`. Put `--` before a single
     /// word that begins with a dash.
@@ -145,6 +145,13 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "CONDITION", help_heading = "Filters")]
     pub(crate) field: Vec<String>,
 
+    /// Only documents for which a condition on fields holds: 'year > 2015 and not draft'
+    ///
+    /// Fields are those of --field, and path, title, type, language, class, tags, size, modified and added. There are
+    /// =, !=, <, <=, >, >=, in (...), has, ~ "pattern*", missing(field), and, or, not. Texts stand in quotes.
+    #[arg(long = "where", value_name = "EXPRESSION", help_heading = "Filters")]
+    pub(crate) where_: Option<String>,
+
     /// Only documents that link to this one, by a Markdown link or a wikilink (repeatable)
     #[arg(long, value_name = "DOCUMENT", help_heading = "Filters", value_hint = ValueHint::Other)]
     pub(crate) links_to: Vec<String>,
@@ -223,12 +230,15 @@ impl SearchArguments {
             .symbol_names(&self.symbol)
             .classes(self.class.iter().copied());
         filters.modified_since_ms = self.since;
+        filters.where_.clone_from(&self.where_);
         filters
     }
 }
 
 /// Flags that need no query.
-const LISTING: [&str; 6] = ["vector", "path", "folder", "tag", "field", "links_to"];
+const LISTING: [&str; 7] = [
+    "vector", "path", "folder", "tag", "field", "where_", "links_to",
+];
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
@@ -240,6 +250,7 @@ Examples:
   kb search where is login validated --class code --kind function,method --smart-context
   kb search --mode title release notes --sort recency
   kb search --field status=draft --field 'date>=2024-05' --tag project
+  kb search --where 'year > 2015 and author in (\"Kim\", \"Lee\") and not draft'
   kb search --links-to notes/map.md
   kb search parse_header --json | jq -r '.document + \":\" + (.start_line | tostring)'
   kb search --mode regex 'fn \\w+_header\\b' --lang rust

@@ -50,6 +50,10 @@ pub(crate) struct SymbolsArguments {
     #[arg(long, value_name = "GLOB")]
     pub(crate) path: Vec<String>,
 
+    /// Only documents for which a condition on fields holds: 'modified >= 2026-11'; see `kb search --help`
+    #[arg(long = "where", value_name = "EXPRESSION")]
+    pub(crate) where_: Option<String>,
+
     /// Only symbols that use this name, such as the callers of a function, with the lines where they use it
     #[arg(long, value_name = "NAME", conflicts_with = "used_by")]
     pub(crate) uses: Option<String>,
@@ -113,7 +117,9 @@ impl SymbolsArguments {
     }
 
     pub(crate) fn filters(&self) -> Filters {
-        Filters::new().languages(&self.lang).paths(&self.path)
+        let mut filters = Filters::new().languages(&self.lang).paths(&self.path);
+        filters.where_.clone_from(&self.where_);
+        filters
     }
 
     pub(crate) fn relation(&self) -> Option<SymbolRelation> {

@@ -40,6 +40,9 @@ pub struct Filters {
     /// conditions must all hold. Case is ignored, numbers are compared as such, and `date=2024-05` is any day of the
     /// month. A value of more than 64 characters has no condition. A name that no document has is refused.
     pub fields: Vec<String>,
+    /// A condition on fields, in the language of the page "Searching": `year > 2015 and not draft`. One that cannot be
+    /// read, and a field that no document has, are [`crate::Error::InvalidArgument`] with the position.
+    pub where_: Option<String>,
     /// Documents, by any of their names: those pass that link to any of them, as Markdown does (`[a](b.md)`,
     /// `[[Note]]`).
     pub links_to: Vec<String>,
@@ -102,6 +105,17 @@ impl Filters {
     #[must_use]
     pub fn fields<T: Into<String>>(mut self, conditions: impl IntoIterator<Item = T>) -> Filters {
         self.fields.extend(conditions.into_iter().map(Into::into));
+        self
+    }
+
+    /// Adds a condition on fields, in the language of the page "Searching". It must hold beside an earlier one.
+    #[must_use]
+    pub fn where_(mut self, expression: impl Into<String>) -> Filters {
+        let expression = expression.into();
+        self.where_ = Some(match self.where_.take() {
+            Some(before) => format!("({before}) and ({expression})"),
+            None => expression,
+        });
         self
     }
 

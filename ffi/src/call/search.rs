@@ -27,6 +27,7 @@ fn filters(arguments: &mut Arguments) -> Result<Filters, Fault> {
     if let Some(since) = arguments.time("since_ms")? {
         filters = filters.modified_since_ms(since);
     }
+    filters.where_ = arguments.text("where")?;
     Ok(filters)
 }
 
@@ -68,6 +69,7 @@ pub(crate) const SEARCH: &[&str] = &[
     "lang",
     "tag",
     "field",
+    "where",
     "links_to",
     "symbol",
     "kind",
@@ -130,6 +132,7 @@ pub(crate) const REGEX: &[&str] = &[
     "lang",
     "tag",
     "field",
+    "where",
     "links_to",
     "symbol",
     "kind",
@@ -170,6 +173,7 @@ pub(crate) const SYMBOLS: &[&str] = &[
     "kind",
     "lang",
     "path",
+    "where",
     "k",
     "max_tokens",
     "continue",
@@ -181,6 +185,7 @@ pub(crate) fn symbols(arguments: &mut Arguments) -> Result<SymbolsRequest, Fault
     request.filters = Filters::new()
         .languages(arguments.texts("lang")?)
         .paths(arguments.texts("path")?);
+    request.filters.where_ = arguments.text("where")?;
     request.name = arguments.text("name")?;
     request.relation = match (arguments.text("uses")?, arguments.text("used_by")?) {
         (Some(_), Some(_)) => {

@@ -38,8 +38,8 @@ pub(super) struct Embedding {
 impl Tool for GetEmbedding {
     const NAME: &'static str = "get_embedding";
     const TITLE: &'static str = "Embed a text";
-    const DESCRIPTION: &'static str = "Embed a text with the model of the knowledge base, for \
-        custom similarity. Rarely needed: search embeds the query.";
+    const DESCRIPTION: &'static str = "Embed a text with the model of the file. Rarely needed: search embeds the \
+        query.";
 
     type Params = GetEmbeddingParams;
     type Output = Embedding;

@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 
 use crate::resolve;
 use crate::resolve::{Globs, PathFilter};
+use crate::search::filter::evaluation::keep_where;
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
 use crate::search::filter::field::keep_fields;
 use crate::search::filter::links::keep_linking;
@@ -24,8 +25,8 @@ use crate::store::facets::{self, Facet};
 ///
 /// # Errors
 /// [`Error::InvalidArgument`] for a glob that is not valid, and for a type, language or tag that is unknown
-/// to the file and to this program, a condition on a field that is none or that no document has, and a name of no
-/// symbol; [`Error::FolderNotFound`]; [`Error::DocumentNotFound`]; [`Error::Damaged`];
+/// to the file and to this program, a condition on a field that is none or that no document has, an
+/// expression that cannot be read or has such a field, and a name of no symbol; [`Error::FolderNotFound`]; [`Error::DocumentNotFound`]; [`Error::Damaged`];
 /// [`Error::Cancelled`].
 pub(crate) fn apply(
     source: &Source<'_>,
@@ -63,6 +64,7 @@ pub(crate) fn apply(
     keep_classes(source, &filters.classes, &mut rows)?;
     keep_fields(source, &filters.fields, &mut rows)?;
     keep_linking(source, &filters.links_to, &mut rows)?;
+    keep_where(source, filters.where_.as_deref(), &mut rows)?;
     keep_folders(source, &filters.folders, &mut rows)?;
     keep_paths(source, &filters.paths, &mut rows)?;
     keep_modified(source, filters.modified_since_ms, &mut rows)?;

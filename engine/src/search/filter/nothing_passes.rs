@@ -145,6 +145,9 @@ fn described(filters: &Filters) -> String {
             parts.push(format!("{name} {}", alternatives(values)));
         }
     }
+    if let Some(given) = &filters.where_ {
+        parts.push(format!("where {}", abbreviate(given)));
+    }
     if filters.modified_since_ms.is_some() {
         parts.push("a modification time since the one given".to_owned());
     }

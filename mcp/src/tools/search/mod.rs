@@ -111,10 +111,14 @@ struct FiltersParam {
     /// One tag.
     #[schemars(length(max = TAG_LIMIT))]
     tag: Option<String>,
-    /// status=draft, date>=2024-05.
+    /// status=draft.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     field: Option<String>,
-    /// Document that they link to.
+    /// year > 2015 and not draft.
+    #[serde(rename = "where")]
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    where_: Option<String>,
+    /// Linked document.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     links_to: Option<String>,
 }
@@ -215,6 +219,7 @@ impl Tool for Search {
         ("path", "filters.path"),
         ("filters.tags", "filters.tag"),
         ("field", "filters.field"),
+        ("where", "filters.where"),
         ("links_to", "filters.links_to"),
         ("filters.linksTo", "filters.links_to"),
     ];
@@ -320,6 +325,7 @@ fn name_here(argument: &'static str) -> &'static str {
         "fileType" => "filters.fileType",
         "tags" => "filters.tag",
         "field" => "filters.field",
+        "where" => "filters.where",
         "links_to" => "filters.links_to",
         "pattern" => "query",
         same => same,
@@ -359,13 +365,15 @@ fn request(params: &SearchParams) -> Request {
 
 fn filters(params: &SearchParams) -> Filters {
     let given = params.filters.clone().unwrap_or_default();
-    Filters::new()
+    let mut filters = Filters::new()
         .folders(given.folder)
         .paths(globs(given.path.as_deref()))
         .types(given.file_type)
         .tags(given.tag)
         .fields(given.field)
-        .links_to(given.links_to)
+        .links_to(given.links_to);
+    filters.where_ = given.where_;
+    filters
 }
 
 fn warnings(

@@ -1,0 +1,521 @@
+//! Filter by an expression over fields: `year > 2015 and not draft`.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use kb_types::Class;
+use kb_types::error::Result;
+use kb_types::file_types;
+use roaring::RoaringBitmap;
+
+use crate::catalog::{DirectoryEntry, Segment};
+use crate::resolve::{Nearest, abbreviate};
+use crate::search::filter::expression::{self, Expression, Literal, Test, Value};
+use crate::search::filter::facet::listed;
+use crate::search::filter::rows::{
+    DOCUMENTS_PER_TICK, intersect, live, live_rows, rows_of_documents,
+};
+use crate::search::sources::Source;
+use crate::store::documents::DocumentRecord;
+use crate::store::facets::{self, Facet};
+use crate::store::fields::{facet, normalized};
+
+/// Begins the name of a field that is not one of [`BUILT_IN`], whatever follows.
+const OWN: &str = "meta.";
+
+/// Where the values of a field are that every document has.
+#[derive(Clone, Copy)]
+enum BuiltIn {
+    /// In bitmaps of a facet; an alias has the form of the second part.
+    Facet(Facet, fn(&str) -> Option<&'static str>),
+    /// In the directory.
+    Directory(fn(&DirectoryEntry<'_>) -> Option<Value>),
+    /// In the records of documents.
+    Record(fn(&DocumentRecord) -> Option<Value>),
+}
+
+const BUILT_IN: [(&str, BuiltIn); 9] = [
+    ("added", BuiltIn::Record(|it| time(it.added_ms))),
+    (
+        "class",
+        BuiltIn::Facet(Facet::Class, |name| Class::from_name(name).map(Class::name)),
+    ),
+    (
+        "language",
+        BuiltIn::Facet(Facet::Language, file_types::canonical_language),
+    ),
+    ("modified", BuiltIn::Directory(|it| time(it.modified_ms()))),
+    (
+        "path",
+        BuiltIn::Directory(|it| Some(Value::Text(it.path().to_owned()))),
+    ),
+    (
+        "size",
+        BuiltIn::Record(|it| i64::try_from(it.size_bytes).ok().map(Value::Integer)),
+    ),
+    ("tags", BuiltIn::Facet(Facet::Tag, |_| None)),
+    (
+        "title",
+        BuiltIn::Record(|it| Some(Value::Text(it.title.clone()))),
+    ),
+    (
+        "type",
+        BuiltIn::Facet(Facet::Type, file_types::canonical_type),
+    ),
+];
+
+/// A time of 0 is unknown.
+fn time(ms: i64) -> Option<Value> {
+    (ms != 0).then_some(Value::Time(ms))
+}
+
+/// Keeps the rows of documents for which an expression holds.
+///
+/// # Errors
+/// [`crate::Error::InvalidArgument`] with the position, for one that cannot be read and for a field that no document of the
+/// file has; [`crate::Error::Damaged`]; [`crate::Error::Cancelled`].
+pub(crate) fn keep_where(
+    source: &Source<'_>,
+    given: Option<&str>,
+    rows: &mut [RoaringBitmap],
+) -> Result<()> {
+    let Some(given) = given else {
+        return Ok(());
+    };
+    let expression = expression::parse(given)?;
+    let evaluation = Evaluation {
+        source,
+        given,
+        live: live_rows(source.catalog),
+    };
+    intersect(rows, &evaluation.rows(&expression)?);
+    Ok(())
+}
+
+/// Rows of a file, one bitmap a segment.
+type FileRows = Vec<RoaringBitmap>;
+
+struct Evaluation<'e, 's> {
+    source: &'e Source<'s>,
+    given: &'e str,
+    live: FileRows,
+}
+
+impl Evaluation<'_, '_> {
+    /// The live rows for which an expression holds.
+    // Recurses no deeper than the parser lets expressions nest.
+    fn rows(&self, expression: &Expression) -> Result<FileRows> {
+        match expression {
+            Expression::All(of) => {
+                let mut all = self.live.clone();
+                for one in of {
+                    intersect(&mut all, &self.rows(one)?);
+                }
+                Ok(all)
+            }
+            Expression::Any(of) => {
+                let mut any = vec![RoaringBitmap::new(); self.live.len()];
+                for one in of {
+                    unite(&mut any, &self.rows(one)?);
+                }
+                Ok(any)
+            }
+            Expression::Not(one) => self.without(self.rows(one)?),
+            Expression::Missing(field) => self.without(self.field(field, None)?),
+            Expression::Field(field, test) => self.field(field, Some(test)),
+        }
+    }
+
+    fn without(&self, rows: FileRows) -> Result<FileRows> {
+        let live = self.live.iter().zip(&rows);
+        Ok(live.map(|(live, rows)| live - rows).collect())
+    }
+
+    /// The live rows of documents with a value of the field that passes, or with any.
+    fn field(&self, name: &str, test: Option<&Test>) -> Result<FileRows> {
+        self.source.reporter.tick()?;
+        let own = name.strip_prefix(OWN);
+        let built_in = BUILT_IN.iter().find(|(built_in, _)| *built_in == name);
+        let mut rows = self.stored(own.unwrap_or(name), test)?;
+        if let Some((_, built_in)) = built_in {
+            unite(&mut rows, &self.built_in(*built_in, test)?);
+        }
+        intersect(&mut rows, &self.live);
+        let is_found = rows.iter().any(|rows| !rows.is_empty());
+        if !is_found && test.is_some() && built_in.is_none() {
+            self.check_name(own.unwrap_or(name), name)?;
+        }
+        Ok(rows)
+    }
+
+    fn built_in(&self, field: BuiltIn, test: Option<&Test>) -> Result<FileRows> {
+        let passes = |value: Option<Value>| {
+            value.is_some_and(|value| test.is_none_or(|test| test.passes(&value)))
+        };
+        match field {
+            BuiltIn::Facet(facet, canonical) => {
+                let test = test.map(|test| with_canonical(test, canonical));
+                self.each_segment(|segment, rows| {
+                    let (snapshot, id) = (self.source.snapshot, segment.id);
+                    for text in facets::values(snapshot, id, facet)? {
+                        let value = Value::Text(text.clone());
+                        if test.as_ref().is_none_or(|test| test.passes(&value)) {
+                            let with =
+                                facets::rows_with(snapshot, id, segment.rows(), facet, &text)?;
+                            *rows |= with.unwrap_or_default();
+                        }
+                    }
+                    Ok(())
+                })
+            }
+            BuiltIn::Directory(value) => {
+                rows_of_documents(self.source, |document| passes(value(document)))
+            }
+            BuiltIn::Record(value) => {
+                let segments = &self.source.catalog.segments;
+                let mut all = vec![RoaringBitmap::new(); segments.len()];
+                let (mut visited, documents) = (0, &self.source.catalog.documents);
+                documents.each(self.source.snapshot, |_, record| {
+                    if visited % DOCUMENTS_PER_TICK == 0 {
+                        self.source.reporter.tick()?;
+                    }
+                    visited += 1;
+                    let at = segments.iter().position(|it| it.id == record.segment());
+                    if let Some(at) = at
+                        && let (Some(rows), Some(of)) = (all.get_mut(at), segments.get(at))
+                        && passes(value(&record))
+                    {
+                        let end = record.first_row.saturating_add(record.rows);
+                        rows.insert_range(record.first_row..end.min(of.rows()));
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                Ok(all)
+            }
+        }
+    }
+
+    /// The rows of documents that state such a value of themselves.
+    fn stored(&self, name: &str, test: Option<&Test>) -> Result<FileRows> {
+        let start = facet(&normalized(name), "");
+        self.each_segment(|segment, rows| {
+            let (snapshot, id) = (self.source.snapshot, segment.id);
+            for stored in facets::values_from(snapshot, id, Facet::Field, &start)? {
+                let value = Value::of_text(stored.strip_prefix(&start).unwrap_or_default());
+                if test.is_none_or(|test| test.passes(&value)) {
+                    let with =
+                        facets::rows_with(snapshot, id, segment.rows(), Facet::Field, &stored)?;
+                    *rows |= with.unwrap_or_default();
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn each_segment(
+        &self,
+        mut add: impl FnMut(&Segment, &mut RoaringBitmap) -> Result<()>,
+    ) -> Result<FileRows> {
+        let segments = self.source.catalog.segments.iter();
+        let rows = segments.map(|segment| {
+            self.source.reporter.tick()?;
+            let mut rows = RoaringBitmap::new();
+            add(segment, &mut rows)?;
+            Ok(rows)
+        });
+        rows.collect()
+    }
+
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] for a name that no live document has, unless there are no documents.
+    fn check_name(&self, own: &str, shown: &str) -> Result<()> {
+        let mut names = BTreeSet::new();
+        for segment in &self.source.catalog.segments {
+            let (snapshot, id, live) = (self.source.snapshot, segment.id, live(segment));
+            for value in facets::values(snapshot, id, Facet::Field)? {
+                let name = value.split('=').next().unwrap_or_default();
+                if names.contains(name) {
+                    continue;
+                }
+                let with = facets::rows_with(snapshot, id, segment.rows(), Facet::Field, &value)?;
+                if with.is_some_and(|with| !with.is_disjoint(&live)) {
+                    names.insert(name.to_owned());
+                }
+            }
+        }
+        if names.contains(&normalized(own)) || self.live.iter().all(RoaringBitmap::is_empty) {
+            return Ok(());
+        }
+        let mut nearest = Nearest::new(own);
+        let built_in = BUILT_IN.iter().map(|(name, _)| *name);
+        built_in
+            .chain(names.iter().map(String::as_str))
+            .for_each(|name| nearest.offer(name));
+        let hint = match nearest.finish().first() {
+            Some(name) => format!("did you mean {name:?}?"),
+            None => listed("this file has", &names),
+        };
+        let what = format!("unknown field {:?}", abbreviate(shown));
+        Err(expression::field_error(self.given, shown, &what, &hint))
+    }
+}
+
+/// The test with aliases in their stored form: `md` is `markdown`.
+fn with_canonical(test: &Test, canonical: fn(&str) -> Option<&'static str>) -> Test {
+    let one = |literal: &Literal| match literal {
+        Literal::Text(text) => {
+            let stored = canonical(text).map_or_else(|| text.clone(), str::to_owned);
+            Literal::Text(stored)
+        }
+        other => other.clone(),
+    };
+    match test {
+        Test::Compare(operator, literal) => Test::Compare(*operator, one(literal)),
+        Test::OneOf(literals) => Test::OneOf(literals.iter().map(one).collect()),
+        Test::Matches(pattern) => Test::Matches(pattern.clone()),
+    }
+}
+
+fn unite(rows: &mut [RoaringBitmap], more: &[RoaringBitmap]) {
+    for (rows, more) in rows.iter_mut().zip(more) {
+        *rows |= more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use kb_types::error::Result;
+    use proptest::prelude::*;
+
+    use super::Value;
+    use crate::kb::{Kb, KbWriter};
+    use crate::search::filter::expression;
+    use crate::search::filters::Filters;
+    use crate::search::request::Request;
+
+    /// Notes with front matter, in two segments, the first without its last document.
+    fn notes() -> (tempfile::TempDir, Kb) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notes.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
+        for (name, front) in [
+            (
+                "a.md",
+                "status: Draft\nyear: 2016\ndate: 2024-05-06\ndraft: true",
+            ),
+            (
+                "b.md",
+                "status: final\nyear: 10\nprice: 2.5\ndate: 2024-05-31 23:00",
+            ),
+            ("gone.md", "owner: Ann"),
+        ] {
+            let text = format!("---\n{front}\n---\nSome words.\n");
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+        let text = "---\nauthors: [Ann, Lee]\ntype: post\ntags: sea\n---\n# Log\n\nSome words.\n";
+        writer.add_bytes("c.md", text.as_bytes()).unwrap();
+        writer
+            .add_bytes("src/main.rs", b"fn main() {} // words")
+            .unwrap();
+        writer.remove("gone.md").unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        (folder, kb)
+    }
+
+    fn found(kb: &Kb, query: &str, given: &str) -> Result<String> {
+        let request = Request::new(query).filters(Filters::new().where_(given));
+        let found = kb.search(&request)?;
+        let mut names: Vec<&str> = found.hits.iter().map(|it| it.document.as_str()).collect();
+        names.sort_unstable();
+        Ok(names.join(" "))
+    }
+
+    #[test]
+    fn documents_pass_for_which_an_expression_holds() {
+        let (_folder, kb) = notes();
+        for (given, expected) in [
+            ("year > 2015", "a.md"),
+            ("year <= 2016", "a.md b.md"),
+            ("price < 3 and not draft", "b.md"),
+            ("draft", "a.md"),
+            ("status in (\"final\", \"DRAFT\")", "a.md b.md"),
+            ("date = 2024-05", "a.md b.md"),
+            ("date > 2024-05-06", "b.md"),
+            ("author = \"lee\" or author = \"nobody\"", "c.md"),
+            ("author ~ \"a*\"", "c.md"),
+            ("missing(status)", "c.md src/main.rs"),
+            ("missing(nothing) and missing(year)", "c.md src/main.rs"),
+            ("type = \"md\"", "a.md b.md c.md"),
+            ("type = \"post\"", "c.md"),
+            ("meta.type = \"markdown\"", ""),
+            ("not missing(meta.type)", "c.md"),
+            ("language = \"rs\" and class = \"code\"", "src/main.rs"),
+            ("path ~ \"src/*\"", "src/main.rs"),
+            ("tags has \"sea\"", "c.md"),
+            ("title = \"log\"", "c.md"),
+            ("size < 25 and added > 2020-01", "src/main.rs"),
+            ("missing(modified) or missing(path)", ""),
+            ("year = \"2016\"", ""),
+        ] {
+            assert_eq!(found(&kb, "", given).unwrap(), expected, "{given}");
+            assert_eq!(found(&kb, "words", given).unwrap(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_refused_where_they_stand() {
+        let (_folder, kb) = notes();
+        for (given, said) in [
+            (
+                "draft and yeer > 3",
+                "unknown field \"yeer\" at character 11; did you mean \"year\"?",
+            ),
+            (
+                "`owner` = \"ann\"",
+                "unknown field \"owner\" at character 1; this file has: author",
+            ),
+            (
+                "meta.path = \"x\"",
+                "unknown field \"meta.path\" at character 1",
+            ),
+            ("year >", "at character 7"),
+        ] {
+            let error = found(&kb, "", given).unwrap_err();
+            assert_eq!(error.code(), "INVALID_ARGUMENT");
+            assert!(error.to_string().contains(said), "{error}");
+        }
+    }
+
+    #[test]
+    fn conditions_are_joined_and_named() {
+        let (_folder, kb) = notes();
+        let filters = Filters::new()
+            .where_("draft or year = 10")
+            .where_("year > 2015");
+        assert_eq!(
+            filters.where_.as_deref(),
+            Some("(draft or year = 10) and (year > 2015)")
+        );
+        let request = Request::new("").filters(filters);
+        assert_eq!(kb.search(&request).unwrap().hits.len(), 1);
+        let nothing = Request::new("words").filters(Filters::new().where_("year = 3"));
+        let warnings = kb.search(&nothing).unwrap().warnings;
+        assert!(
+            warnings.iter().any(|it| it.contains("where year = 3")),
+            "{warnings:?}"
+        );
+    }
+
+    /// What fields state: of every type, some alike in other letters, or equal as numbers.
+    const STATED: [&str; 12] = [
+        "1",
+        "2",
+        "2.0",
+        "-3",
+        "0.5",
+        "true",
+        "false",
+        "2024-05-06",
+        "2024-05-31 23:00",
+        "2024-06",
+        "Kim",
+        "kim lee",
+    ];
+
+    const ASKED: [&str; 12] = [
+        "1",
+        "2",
+        "2.5",
+        "-3.0",
+        "true",
+        "false",
+        "2024-05",
+        "2024-05-06",
+        "2024-06-01",
+        "\"kim\"",
+        "\"K\"",
+        "\"2\"",
+    ];
+
+    fn asked() -> impl Strategy<Value = String> {
+        let value = || prop::sample::select(ASKED.to_vec());
+        let name = prop::sample::select(vec!["a", "b", "C"]);
+        let sign = prop::sample::select(vec!["=", "!=", "<", "<=", ">", ">=", "has"]);
+        let test = prop_oneof![
+            4 => (sign, value()).prop_map(|(sign, value)| format!("{sign} {value}")),
+            1 => (value(), value()).prop_map(|(one, other)| format!("in ({one}, {other})")),
+            1 => (value(), value()).prop_map(|(one, other)| format!("not in ({one}, {other})")),
+            1 => Just("~ \"k*\"".to_owned()),
+            1 => Just(String::new()),
+        ];
+        let leaf = prop_oneof![
+            6 => (name.clone(), test).prop_map(|(name, test)| format!("{name} {test}")),
+            1 => name.prop_map(|name| format!("missing({name})")),
+        ];
+        leaf.prop_recursive(3, 12, 3, |inner| {
+            prop_oneof![
+                inner.clone().prop_map(|one| format!("not ({one})")),
+                (inner.clone(), inner.clone())
+                    .prop_map(|(one, other)| format!("({one} and {other})")),
+                (inner.clone(), inner).prop_map(|(one, other)| format!("({one} or {other})")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+        #[test]
+        fn rows_are_those_of_a_plain_evaluation(
+            documents in prop::collection::vec(prop::collection::vec((0..3usize, prop::sample::select(STATED.to_vec())), 0..4), 1..24),
+            expressions in prop::collection::vec(asked(), 40),
+            commits in 1..4usize,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("random.kb");
+            let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
+            // Every name is known, so that none is refused.
+            let all = vec![(0, "1"), (1, "1"), (2, "1")];
+            let mut values: Vec<BTreeMap<&str, Vec<Value>>> = Vec::new();
+            for (number, fields) in documents.iter().chain([&all]).enumerate() {
+                let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+                for (name, value) in fields {
+                    of.entry(["a", "b", "c"][*name]).or_default().push(value);
+                }
+                let front: String =
+                    of.iter().map(|(name, values)| format!("{name}: [{}]\n", values.join(", "))).collect();
+                let text = format!("---\n{front}---\nSome words.\n");
+                writer.add_bytes(&format!("{number:03}.md"), text.as_bytes()).unwrap();
+                if number % (documents.len() / commits + 1) == 0 {
+                    writer.commit().unwrap();
+                }
+                // What has commas counts whole, too.
+                let typed = |texts: &Vec<&str>| {
+                    let whole = (texts.len() > 1).then(|| texts.join(", "));
+                    let texts = texts.iter().map(|text| (*text).to_owned()).chain(whole);
+                    texts.map(|text| Value::of_text(&text)).collect()
+                };
+                values.push(of.iter().map(|(name, texts)| (*name, typed(texts))).collect());
+            }
+            writer.commit().unwrap();
+            let kb = Kb::open(&path).unwrap();
+            for given in &expressions {
+                let expression = expression::parse(given).unwrap();
+                let of = |at: usize| {
+                    let values = &values[at];
+                    expression.holds(&|name| values.get(name).map(Vec::as_slice).unwrap_or_default())
+                };
+                let expected: Vec<String> =
+                    (0..values.len()).filter(|at| of(*at)).map(|at| format!("{at:03}.md")).collect();
+                let request = Request::new("").k(100).filters(Filters::new().where_(given));
+                let found = kb.search(&request).unwrap();
+                let mut names: Vec<String> = found.hits.iter().map(|hit| hit.document.clone()).collect();
+                names.sort_unstable();
+                prop_assert_eq!(names, expected, "{}", given);
+            }
+        }
+    }
+}
