@@ -39,6 +39,7 @@ from kbfile._errors import (
     ReplacedError,
     StorageError,
 )
+from kbfile._field import Condition, Field, FieldValue, field
 from kbfile._kbfile import (
     Chunk,
     Document,
@@ -74,6 +75,7 @@ from kbfile._kbfile import (
 __all__ = [
     "Chunk",
     "ClosedError",
+    "Condition",
     "CursorError",
     "DamagedError",
     "Document",
@@ -81,6 +83,8 @@ __all__ = [
     "Error",
     "ExistsError",
     "ExtractionError",
+    "Field",
+    "FieldValue",
     "ForkError",
     "FormatError",
     "Hit",
@@ -114,6 +118,7 @@ __all__ = [
     "__version__",
     "built_in_model",
     "embed",
+    "field",
     "format_version",
     "open",
     "search_files",

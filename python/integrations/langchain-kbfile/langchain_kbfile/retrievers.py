@@ -27,6 +27,8 @@ _OPTIONS = (
     "language",
     "class_",
     "tag",
+    "field",
+    "where",
     "since",
     "symbol",
     "kind",
@@ -106,6 +108,10 @@ class KbRetriever(BaseRetriever):
     class_: str | list[str] | None = None
     """"code", "doc" or "data"."""
     tag: str | list[str] | None = None
+    field: str | list[str] | None = None
+    """Conditions such as "status=draft"; several are alternatives."""
+    where: str | None = None
+    """A condition on fields: 'year > 2015 and not draft', or `kbfile.field("year") > 2015`."""
     since: datetime | date | timedelta | float | str | None = None
     symbol: str | list[str] | None = None
     kind: str | list[str] | None = None

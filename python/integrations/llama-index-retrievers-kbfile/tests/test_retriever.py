@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import kbfile
 import pytest
@@ -13,6 +14,12 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.retrievers import QueryFusionRetriever
 from llama_index.core.schema import MetadataMode, NodeRelationship, QueryBundle, TextNode
 from llama_index.core.tools import QueryEngineTool, RetrieverTool
+from llama_index.core.vector_stores import (
+    FilterCondition,
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
 
 from llama_index.retrievers.kbfile import KbRetriever
 
@@ -79,6 +86,86 @@ def test_language_models_see_the_address_not_the_numbers(path: Path) -> None:
 def test_options_are_those_of_search(path: Path, options: dict[str, object], sources: set[str]) -> None:
     found = KbRetriever(path, k=10, **options).retrieve("sea and water on a day")
     assert {hit.node.metadata["source"] for hit in found} == sources
+
+
+BOOKS = {
+    "a.md": "year: 2014\nauthor: Kim\ntopics: [sea, moon]",
+    "b.md": "year: 2016\nauthor: Lee",
+    "c.md": "author: Kim Lee",
+}
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    path = tmp_path / "books.kb"
+    with kbfile.open(path, "w") as kb:
+        for name, front in BOOKS.items():
+            kb.add(f"---\n{front}\n---\nA book.\n", path=name)
+    return path
+
+
+EQ, GT = FilterOperator.EQ, FilterOperator.GT
+
+
+@pytest.mark.parametrize(
+    ("key", "operator", "value", "expected"),
+    [
+        ("year", EQ, 2016, "b"),
+        ("author", EQ, "kim", "a"),
+        ("year", EQ, "2016", ""),
+        ("year", GT, 2014, "b"),
+        ("year", FilterOperator.GTE, 2014.0, "ab"),
+        ("year", FilterOperator.LT, 2016, "a"),
+        ("year", FilterOperator.LTE, 2016, "ab"),
+        ("author", FilterOperator.NE, "Kim", "bc"),
+        ("author", FilterOperator.IN, ["Kim", "Lee"], "ab"),
+        ("author", FilterOperator.NIN, ["Kim", "Lee"], "c"),
+        ("topics", FilterOperator.ANY, ["sea", "sun"], "a"),
+        ("topics", FilterOperator.ALL, ["sea", "moon"], "a"),
+        ("topics", FilterOperator.ALL, ["sea", "sun"], ""),
+        ("topics", FilterOperator.CONTAINS, "moon", "a"),
+        ("author", FilterOperator.TEXT_MATCH, "Lee", "bc"),
+        ("author", FilterOperator.TEXT_MATCH_INSENSITIVE, "kim", "ac"),
+        ("year", FilterOperator.IS_EMPTY, None, "c"),
+    ],
+)
+def test_every_operator_of_metadata_filters_is_translated(
+    books: Path, key: str, operator: FilterOperator, value: Any, expected: str
+) -> None:
+    filters = MetadataFilters(filters=[MetadataFilter(key=key, operator=operator, value=value)])
+    assert sources(KbRetriever(books, k=10, filters=filters)) == expected
+
+
+def sources(retriever: KbRetriever) -> str:
+    return "".join(sorted(hit.node.metadata["source"][0] for hit in retriever.retrieve("book")))
+
+
+def test_conditions_nest(books: Path) -> None:
+    year, author = MetadataFilter(key="year", operator=GT, value=2015), MetadataFilter(key="author", value="Kim")
+    either = MetadataFilters(filters=[year, author], condition=FilterCondition.OR)
+    assert sources(KbRetriever(books, k=10, filters=either)) == "ab"
+    neither = MetadataFilters(filters=[either], condition=FilterCondition.NOT)
+    assert sources(KbRetriever(books, k=10, filters=neither)) == "c"
+    both = MetadataFilters(filters=[either, year])
+    assert sources(KbRetriever(books, k=10, filters=both)) == "b"
+    assert sources(KbRetriever(books, k=10, filters=either, where="year < 2015")) == "a"
+    assert sources(KbRetriever(books, k=10, filters=MetadataFilters(filters=[]))) == "abc"
+
+
+@pytest.mark.parametrize(
+    ("operator", "value"),
+    [
+        (FilterOperator.IN, "Kim"),
+        (EQ, ["Kim"]),
+        (EQ, None),
+        (FilterOperator.TEXT_MATCH, "K*m"),
+        (FilterOperator.TEXT_MATCH, 3),
+    ],
+)
+def test_what_has_no_meaning_is_an_error(books: Path, operator: FilterOperator, value: Any) -> None:
+    filters = MetadataFilters(filters=[MetadataFilter(key="author", operator=operator, value=value)])
+    with pytest.raises(ValueError, match="author"):
+        KbRetriever(books, filters=filters)
 
 
 async def test_aretrieve_finds_the_same(path: Path) -> None:

@@ -17,6 +17,9 @@ from llama_index.core.schema import (
     RelatedNodeInfo,
     TextNode,
 )
+from llama_index.core.vector_stores import MetadataFilters
+
+from llama_index.retrievers.kbfile.filters import translated
 
 # Facts for programs, which a language model has no use for.
 _NOT_FOR_MODELS = ["span", "handle", "type", "class", "score"]
@@ -37,6 +40,9 @@ class KbRetriever(BaseRetriever):
     `symbol`, `language`, `tags` and `modified`. Its SOURCE is the document, by its path. `start_char_idx` and
     `end_char_idx` count characters of the document's text; `char_offsets=False` leaves them out and saves reading it.
 
+    `filters` are MetadataFilters of LlamaIndex over the fields of documents, such as front matter; a condition `where` must
+    hold beside them. Letter case is ignored, and a text matches no number. What has no such meaning is a ValueError.
+
     A QueryBundle is searched by its `query_str`; its embedding and `custom_embedding_strs` are not used, for the vectors
     are those of the engine. Calls see the newest commit of the file. The retriever may be shared by threads.
     """
@@ -47,6 +53,7 @@ class KbRetriever(BaseRetriever):
         k: int = 4,
         *,
         char_offsets: bool = True,
+        filters: MetadataFilters | None = None,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
         verbose: bool = False,
@@ -56,6 +63,9 @@ class KbRetriever(BaseRetriever):
         self._kb = kb if isinstance(kb, kbfile.Kb) else kbfile.open(kb)
         self._k = k
         self._char_offsets = char_offsets
+        if filters is not None:
+            conditions = [translated(filters), options.get("where")]
+            options["where"] = " and ".join(f"({one})" for one in conditions if one) or None
         self._options = options
 
     @classmethod
