@@ -147,6 +147,7 @@ pub use search::{
 pub use search::{
     PATTERN_LIMIT_BYTES, RegexMatch, RegexOutput, RegexRequest, RegexResponse, SHOWN_LINE_BYTES,
 };
+pub use store::fields::{FieldValue, give_fields};
 
 /// What the section on threads promises holds in every build.
 const _: () = {

@@ -1,6 +1,7 @@
-//! Documents, and the folders and skipped files that are listed with them.
+//! Documents, the folders and skipped files that are listed with them, and the fields that they are given.
 
-use kb_engine::{DocumentInfo, Entry, SkippedFile, file_types};
+use kb_engine::{DocumentInfo, Entry, FieldValue, SkippedFile, file_types};
+use serde_json::Value;
 
 use crate::numbers::bytes;
 use crate::object::Object;
@@ -130,4 +131,66 @@ fn first_of_each_key(document: &DocumentInfo) -> Object {
 
 fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the values of a field: of one value, of a list of them, or of null, which has none. A text that is a date is a
+/// time.
+///
+/// # Errors
+/// What is wrong with an object, with a list or null in a list, and with a number that 64 bits do not hold.
+pub fn field_values(value: &Value) -> Result<Vec<FieldValue>, &'static str> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(items) => items.iter().map(one).collect(),
+        other => Ok(vec![one(other)?]),
+    }
+}
+
+fn one(value: &Value) -> Result<FieldValue, &'static str> {
+    // The first number beyond all integers: a larger one may be an integer that was rounded.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::String(text) => Ok(FieldValue::of_json_text(text)),
+        Value::Bool(is) => Ok(FieldValue::Boolean(*is)),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(integer), _) => Ok(FieldValue::Integer(integer)),
+            (None, Some(float)) if number.is_f64() && float.abs() < BEYOND => {
+                Ok(FieldValue::Float(float))
+            }
+            _ => Err("a number that 64 bits do not hold; give it as a text"),
+        },
+        _ => Err("a text, a number, true, false, or a list of them is needed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_have_the_types_of_json() {
+        let text = |text: &str| FieldValue::Text(text.to_owned());
+        assert_eq!(field_values(&json!(null)).unwrap(), []);
+        assert_eq!(field_values(&json!("2016")).unwrap(), [text("2016")]);
+        let list = json!([1, -2.5, true, "x", "2024-05-06"]);
+        let expected = [
+            FieldValue::Integer(1),
+            FieldValue::Float(-2.5),
+            FieldValue::Boolean(true),
+            text("x"),
+            FieldValue::of_text("2024-05-06"),
+        ];
+        assert_eq!(field_values(&list).unwrap(), expected);
+        for wrong in [
+            json!({"a": 1}),
+            json!([[1]]),
+            json!([null]),
+            json!(u64::MAX),
+            serde_json::from_str("99999999999999999999").unwrap(),
+        ] {
+            assert!(field_values(&wrong).is_err(), "{wrong}");
+        }
+    }
 }

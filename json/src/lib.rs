@@ -55,7 +55,7 @@ pub use changes::{
     seal_report, with_changes,
 };
 pub use document::{
-    created, document, document_head, entry, folder, metadata, skipped_file, stated,
+    created, document, document_head, entry, field_values, folder, metadata, skipped_file, stated,
 };
 pub use error::error;
 pub use hit::{best_score, explanation, hit, verdict};

@@ -39,7 +39,7 @@ from kbfile._errors import (
     ReplacedError,
     StorageError,
 )
-from kbfile._field import Condition, Field, FieldValue, field
+from kbfile._field import Condition, Field, field
 from kbfile._kbfile import (
     Chunk,
     Document,
@@ -84,7 +84,6 @@ __all__ = [
     "ExistsError",
     "ExtractionError",
     "Field",
-    "FieldValue",
     "ForkError",
     "FormatError",
     "Hit",

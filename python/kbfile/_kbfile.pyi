@@ -1,7 +1,7 @@
 """The extension module behind `kbfile`; import its names from `kbfile`."""
 
 import sys
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex, final, overload
 
 from typing_extensions import disjoint_base
 
+from kbfile._field import FieldValue
 from kbfile._types import Class, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since, Sort
 
 __all__ = [
@@ -324,6 +325,7 @@ class Writer(Kb):
         path: str | None = None,
         title: str | None = None,
         tags: Iterable[str] = (),
+        metadata: Mapping[str, FieldValue | Iterable[FieldValue] | None] | None = None,
         replace: bool = False,
         include_secrets: bool = False,
     ) -> str:
@@ -334,8 +336,30 @@ class Writer(Kb):
         from its title or its hash. The default title of a text is its first heading, else its name. The title is searched
         and embedded with the text; pass `title=""` if the name is meaningless.
 
+        `metadata` is a dict of fields for `where`: str, int, float, bool, date, datetime (UTC without a time zone), or a list
+        of them. A field takes the place of one that the content states under the same name; None removes that.
+
         Raises ExistsError if the path exists and replace is False. Raises InvalidArgumentError for content with keys or
         credentials, unless include_secrets=True. Raises ExtractionError for a file that cannot be read.
+        """
+    def add_many(
+        self,
+        rows: Any,
+        *,
+        text: str = "text",
+        path: str = "path",
+        title: str = "title",
+        tags: str = "tags",
+        metadata: str = "metadata",
+        replace: bool = False,
+        include_secrets: bool = False,
+    ) -> list[str]:
+        """Adds one document for each row with the next commit, and returns their paths. `rows` are dicts, or a table of pandas,
+        polars or pyarrow.
+
+        The columns `text`, `path`, `title`, `tags` and `metadata` (a dict) mean what they mean in `add`; the arguments of
+        these names give other names of columns. Every other column is a field for `where`. None, NaN and the like are
+        left out. Raises ValueError with the number of the row, and what `add` raises; earlier rows stay for the commit.
         """
     def index(
         self,

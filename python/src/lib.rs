@@ -9,6 +9,7 @@ mod call;
 mod command;
 mod documents;
 mod error;
+mod fields;
 mod handle;
 mod imported;
 mod kb;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use kb_engine::{
     Document, Error, Extraction, Hook, IndexOptions, KbWriter, Metric, NewVectors, SealOptions,
-    SourceInfo, VectorCodec,
+    SourceInfo, VectorCodec, give_fields,
 };
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
@@ -17,6 +17,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::call::{Listener, run};
 use crate::command::worker;
 use crate::error::{invalid, of_code, raised};
+use crate::fields::fields;
 use crate::handle::{Handle, closed};
 use crate::imported::{Names, Rows};
 use crate::kb::{Kb, absolute};
@@ -230,11 +231,18 @@ impl Writer {
     /// from its title or its hash. The default title of a text is its first heading, else its name. The title is searched
     /// and embedded with the text; pass `title=""` if the name is meaningless.
     ///
+    /// `metadata` is a dict of fields for `where`: str, int, float, bool, date, datetime (UTC without a time zone), or a list
+    /// of them. A field takes the place of one that the content states under the same name; None removes that.
+    ///
     /// Raises ExistsError if the path exists and replace is False. Raises InvalidArgumentError for content with keys or
     /// credentials, unless include_secrets=True. Raises ExtractionError for a file that cannot be read.
-    #[pyo3(signature = (source, *, path = None, title = None, tags = None, replace = false, include_secrets = false))]
+    #[pyo3(signature = (source, *, path = None, title = None, tags = None, metadata = None, replace = false, include_secrets = false))]
     #[pyo3(
-        text_signature = "(self, source, *, path=None, title=None, tags=(), replace=False, include_secrets=False)"
+        text_signature = "(self, source, *, path=None, title=None, tags=(), metadata=None, replace=False, include_secrets=False)"
+    )]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what a document is given, by keyword"
     )]
     fn add(
         &self,
@@ -242,10 +250,12 @@ impl Writer {
         path: Option<String>,
         title: Option<String>,
         tags: Option<&Bound<'_, PyAny>>,
+        metadata: Option<&Bound<'_, PyAny>>,
         replace: bool,
         include_secrets: bool,
     ) -> PyResult<String> {
         let py = source.py();
+        let fields = metadata.map_or(Ok(Vec::new()), fields)?;
         let tags = tags.map_or(Ok(Vec::new()), |tags| words("tags", tags))?;
         let Given {
             name: read_as,
@@ -268,6 +278,7 @@ impl Writer {
                     if let Some(title) = &title {
                         document.title.clone_from(title);
                     }
+                    give_fields(&mut document, &fields)?;
                     if !include_secrets {
                         check_secrets(&path, &document)?;
                     }
@@ -281,6 +292,25 @@ impl Writer {
             Ok(())
         })?;
         Ok(path)
+    }
+
+    /// Adds one document for each row with the next commit, and returns their paths. `rows` are dicts, or a table of pandas,
+    /// polars or pyarrow.
+    ///
+    /// The columns `text`, `path`, `title`, `tags` and `metadata` (a dict) mean what they mean in `add`; the arguments of
+    /// these names give other names of columns. Every other column is a field for `where`. None, NaN and the like are
+    /// left out. Raises ValueError with the number of the row, and what `add` raises; earlier rows stay for the commit.
+    #[pyo3(signature = (rows, **options))]
+    #[pyo3(
+        text_signature = "(self, rows, *, text='text', path='path', title='title', tags='tags', metadata='metadata', replace=False, include_secrets=False)"
+    )]
+    fn add_many<'py>(
+        slf: &Bound<'py, Self>,
+        rows: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let module = slf.py().import("kbfile._rows")?;
+        module.getattr("add_many")?.call((slf, rows), options)
     }
 
     /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with

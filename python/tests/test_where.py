@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import kbfile
 from kbfile import field
+from kbfile._field import FieldValue
 
 NOTES = {
     "a.md": "year: 2016\nauthors: [Kim, Lee]\ndraft: true\ncreated: 2024-05-06 10:20",
@@ -59,7 +61,7 @@ def test_documents_pass(kb: kbfile.Kb, where: str | None, expected: str) -> None
 
 def test_conditions_are_text_with_the_parentheses_that_they_need() -> None:
     a, b, c = field("a") == 1, field("b") == "x", field("and") == True  # noqa: E712
-    assert (a & b | c) == 'a = 1 and b = "x" or `and` = true'
+    assert (a & b | c) == '(a = 1 and b = "x") or `and` = true'
     assert ((a | b) & ~(a & b)) == '(a = 1 or b = "x") and not (a = 1 and b = "x")'
     assert ~~a == "not not a = 1"
     assert (kbfile.Condition("a or b") & c) == "(a or b) and `and` = true"
@@ -96,6 +98,100 @@ def test_what_is_no_condition_is_refused(kb: kbfile.Kb) -> None:
         field(" ")
 
 
+BOOKS = [
+    {"path": "a.txt", "text": "The sea.", "year": 2016, "tags": ["sea"], "metadata": {"author": ["Kim", "Lee, Ann"]}},
+    {"path": "b.txt", "text": "The sea.", "year": 2010, "price": 2.5, "draft": True, "at": date(2024, 5, 6)},
+    {"path": "c.txt", "text": "The sea.", "year": None, "zip": "01234", "price": float("nan")},
+]
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("year > 2015", "a"),
+        ('author = "lee, ann"', "a"),
+        ("author = \"lee\"", ""),
+        ("draft and at = 2024-05", "b"),
+        ('zip = "01234"', "c"),
+        ("zip = 1234", ""),
+        ("missing(year) and missing(price)", "c"),
+        ('tags has "sea"', "a"),
+        ("price < 3", "b"),
+    ],
+)
+def test_rows_become_documents_with_fields(tmp_path: Path, where: str, expected: str) -> None:
+    with kbfile.open(tmp_path / "rows.kb", "w") as writer:
+        assert writer.add_many(BOOKS) == ["a.txt", "b.txt", "c.txt"]
+    with kbfile.open(tmp_path / "rows.kb") as kb:
+        hits = kb.search("sea", k=10, where=where)
+        assert "".join(sorted(hit.document[0] for hit in hits)) == expected
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_are_rows(tmp_path: Path, library: str) -> None:
+    module = pytest.importorskip(library)
+    columns = {
+        "body": ["The sea.", "The moon."],
+        "path": ["a.txt", "b.txt"],
+        "n": [1, 2],
+        "x": [0.5, None],
+        "at": [datetime(2024, 5, 6, tzinfo=timezone.utc), None],
+        "topics": [["a", "b"], ["c"]],
+    }
+    table = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    with kbfile.open(tmp_path / "rows.kb", "w") as writer:
+        assert writer.add_many(table, text="body") == ["a.txt", "b.txt"]
+    with kbfile.open(tmp_path / "rows.kb") as kb:
+        for where, expected in [
+            ("n = 2", "b"),
+            ("x = 0.5 and at = 2024-05-06", "a"),
+            ("missing(x) and missing(at)", "b"),
+            ('topics has "b"', "a"),
+        ]:
+            found = kb.search(path="*", where=where)
+            assert [hit.document[0] for hit in found] == [expected], where
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"a=b": 1}, "no name of a field"),
+        ({"": 1}, "no name of a field"),
+        ({"tags": "x"}, "as tags"),
+        ({"n": 2**63}, "64 bits"),
+        ({"n": float("nan")}, "no value"),
+        ({"n": {"a": 1}}, "not dict"),
+        ({"n": [[1]]}, "not list"),
+        ({"n": object()}, "not object"),
+        ({1: 2}, "names are str"),
+        ([1], "takes a dict"),
+        ({"n": "x" * 5000}, "4096 bytes"),
+    ],
+)
+def test_what_is_no_field_is_refused(tmp_path: Path, metadata: Any, said: str) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        with pytest.raises((TypeError, kbfile.InvalidArgumentError), match=said):
+            writer.add("The sea.", path="a.txt", metadata=metadata)
+        assert writer.pending == 0
+
+
+def test_wrong_rows_are_named(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        with pytest.raises(ValueError, match="row 1: 'text' is a str, not int"):
+            writer.add_many([{"text": "a"}, {"text": 3}])
+        for wrong in ["text", {"text": "a"}, 3]:
+            with pytest.raises(TypeError, match="rows are dicts"):
+                writer.add_many(wrong)
+
+
+def test_a_given_field_takes_the_place_of_a_stated_one(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        writer.add("---\nyear: 1999\nstatus: old\n---\nSea.", path="a.md", metadata={"year": 2016, "status": None})
+    with kbfile.open(tmp_path / "a.kb") as kb:
+        assert len(kb.search("sea", where="year = 2016 and missing(status)")) == 1
+        assert len(kb.search("sea", where="year = 1999")) == 0
+
+
 @given(
     name=st.text(min_size=1, max_size=8).filter(lambda name: name.strip()),
     value=st.one_of(
@@ -107,7 +203,7 @@ def test_what_is_no_condition_is_refused(kb: kbfile.Kb) -> None:
         st.datetimes(),
     ),
 )
-def test_any_name_and_value_is_read(name: str, value: kbfile.FieldValue) -> None:
+def test_any_name_and_value_is_read(name: str, value: FieldValue) -> None:
     kb = SHARED
     with pytest.raises(kbfile.InvalidArgumentError, match="unknown field"):
         kb.search("moon", where=(field("zz" + name) == value) & (field("zz" + name) >= value))

@@ -1,6 +1,6 @@
 //! `kb add`, `kb rm`, `kb tag`, and where handles and tags are shown.
 
-use crate::support::{Folder, documents};
+use crate::support::{Folder, documents, run};
 
 /// The only JSON object that a command prints.
 #[track_caller]
@@ -32,6 +32,50 @@ fn a_file_is_added_under_its_name_to_a_file_that_is_made_for_it() {
     folder.kb(["add", "in/second.txt"]).expect(0);
     assert_eq!(folder.kb(["ls"]).expect(0).stdout, "second.txt\ntides.md\n");
     assert_eq!(folder.names(), ["in", "new.kb"]);
+}
+
+#[test]
+fn a_document_is_given_fields() {
+    let folder = Folder::empty();
+    folder.write("in/a.md", "---\nyear: 1999\n---\nThe sea.\n");
+    folder.write("in/b.md", "The sea.\n");
+    let add = |arguments: &[&str]| run(folder.command().arg("add").args(arguments));
+    let fields = [
+        "--meta",
+        "year=2016",
+        "--meta",
+        "zip=\"01\"",
+        "--meta",
+        "by=Kim",
+        "--meta",
+        "by=Lee",
+    ];
+    add(&[&["in/a.md", "-f", "new.kb"][..], &fields].concat()).expect(0);
+    add(&["in/b.md"]).expect(0);
+    for (condition, found) in [
+        (
+            "year = 2016 and by = \"kim\" and by = \"Lee\"",
+            &["a.md"][..],
+        ),
+        ("zip = \"01\"", &["a.md"]),
+        ("missing(year)", &["b.md"]),
+    ] {
+        let told = folder
+            .kb(["search", "sea", "--where", condition, "--json"])
+            .expect(0);
+        assert_eq!(documents(&told.json_lines()), found, "{condition}");
+    }
+    folder
+        .kb(["search", "sea", "--where", "year = 1999"])
+        .expect(1);
+    for (wrong, said) in [
+        ("year", "NAME=VALUE"),
+        ("a<b=1", "no name of a field"),
+        ("tags=x", "as tags"),
+    ] {
+        let told = add(&["in/b.md", "--replace", "--meta", wrong]).expect(2);
+        assert!(told.stderr.contains(said), "{told:#?}");
+    }
 }
 
 #[test]

@@ -336,6 +336,13 @@ pub(crate) struct AddArguments {
     #[arg(long, value_name = "TAG")]
     pub(crate) tag: Vec<String>,
 
+    /// Give the document a field for `kb search --where` (repeatable; a name given twice has both values)
+    ///
+    /// `2016` is a number, `true` a boolean, `2024-05-06` a date. Anything else is a text, and so is what stands in
+    /// double quotes: --meta 'zip="01234"'.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) meta: Vec<String>,
+
     /// Replace an existing document with this path; its handle and tags stay
     #[arg(long)]
     pub(crate) replace: bool,
@@ -355,6 +362,7 @@ const ADD_EXAMPLES: &str = "\
 Examples:
   kb add minutes.md -f team.kb --tag meeting
   kb add ~/Downloads/page.html --path web/page.html --replace
+  kb add report.pdf --meta year=2024 --meta author=Kim --meta author=Lee
   date | kb add - --path log/today.txt --title 'Log of today'";
 
 /// Remove documents

@@ -288,6 +288,32 @@ pub(crate) fn values_from(
     Ok(values)
 }
 
+/// The rows of a segment of `rows` rows that have any value of a facet which begins so and passes.
+///
+/// # Errors
+/// As [`rows_with`].
+pub(crate) fn rows_of_values(
+    snapshot: &Snapshot<'_>,
+    (segment, rows): (SegmentId, u32),
+    facet: Facet,
+    start: &str,
+    passes: impl Fn(&str) -> bool,
+) -> Result<RoaringBitmap> {
+    let before = key(segment, facet, "").len();
+    let prefix = key(segment, facet, start);
+    let mut all = RoaringBitmap::new();
+    each_key(snapshot, &prefix, |key, bitmap| {
+        let value = key.get(before..).unwrap_or_default();
+        let value =
+            std::str::from_utf8(value).map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
+        if passes(value) {
+            all |= codec::decode_rows_below(WHAT, bitmap, rows)?;
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}
+
 /// What errors call a stored bitmap.
 const WHAT: &str = "a facet bitmap";
 

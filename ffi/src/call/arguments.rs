@@ -3,6 +3,8 @@
 #[cfg(feature = "write")]
 use std::path::PathBuf;
 
+#[cfg(feature = "write")]
+use kb_engine::FieldValue;
 use kb_engine::{Cursor, Lines, PageOptions, VECTOR_DIM_LIMIT};
 use serde_json::{Map, Value};
 
@@ -177,19 +179,24 @@ impl Arguments {
         Ok(self.choice(name)?.unwrap_or(false))
     }
 
-    /// Keys with their values: an object of strings.
+    /// Fields of a document: an object of texts, numbers, booleans and lists of them.
     #[cfg(feature = "write")]
-    pub(crate) fn pairs(&mut self, name: &'static str) -> Result<Vec<(String, String)>, Fault> {
+    pub(crate) fn fields(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Vec<(String, Vec<FieldValue>)>, Fault> {
         let fields = match self.take(name) {
             None => return Ok(Vec::new()),
             Some(Value::Object(fields)) => fields,
-            Some(other) => return Err(wrong(name, "an object of strings", &other)),
+            Some(other) => return Err(wrong(name, "an object", &other)),
         };
-        let pairs = fields.into_iter().map(|(key, value)| match value {
-            Value::String(text) => Ok((key, text)),
-            other => Err(wrong(name, "an object of strings", &other)),
+        let fields = fields.into_iter().map(|(key, value)| {
+            let values = kb_json::field_values(&value);
+            let values =
+                values.map_err(|reason| Fault::argument(name, &format!("{key}: {reason}")))?;
+            Ok((key, values))
         });
-        pairs.collect()
+        fields.collect()
     }
 
     /// Lines: "10-20", "10-", "10".

@@ -62,16 +62,14 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
 fn add(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
     let (path, text) = (arguments.required("path")?, arguments.required("text")?);
     let (title, tags) = (arguments.text("title")?, arguments.texts("tags")?);
-    let metadata = arguments.pairs("metadata")?;
+    let fields = arguments.fields("metadata")?;
     let document = NewDocument {
         path: &path,
         data: text.as_bytes(),
         title: title.as_deref(),
         tags: tags.iter().map(String::as_str).collect(),
-        metadata: metadata
-            .iter()
-            .map(|(key, value)| (&**key, &**value))
-            .collect(),
+        metadata: Vec::new(),
+        fields,
         modified_ms: arguments.time("modified_ms")?,
         replace: arguments.flag("replace")?,
         include_secrets: arguments.flag("include_secrets")?,

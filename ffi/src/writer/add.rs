@@ -44,6 +44,7 @@ pub unsafe extern "C" fn kb_writer_add(
                 title: text::optional(given.title, "title")?,
                 tags: text::texts(given.tags, given.tags_len, "tags")?,
                 metadata: pairs.iter().map(pair).collect::<Result<_, Fault>>()?,
+                fields: Vec::new(),
                 modified_ms: (given.modified_ms != 0).then_some(given.modified_ms),
                 replace: given.replace != 0,
                 include_secrets: given.include_secrets != 0,

@@ -2,6 +2,8 @@
 
 use std::ffi::c_void;
 
+use kb_engine::FieldValue;
+
 use crate::base::options::BySize;
 use crate::base::progress::kb_progress_fn;
 use crate::base::str::kb_str;
@@ -57,6 +59,8 @@ pub(crate) struct NewDocument<'a> {
     pub(crate) title: Option<&'a str>,
     pub(crate) tags: Vec<&'a str>,
     pub(crate) metadata: Vec<(&'a str, &'a str)>,
+    /// Fields that take the place of those of the same names.
+    pub(crate) fields: Vec<(String, Vec<FieldValue>)>,
     pub(crate) modified_ms: Option<i64>,
     pub(crate) replace: bool,
     pub(crate) include_secrets: bool,

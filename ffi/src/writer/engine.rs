@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use kb_engine::{
     Error, Extraction, Hook, ImportReport, IndexOptions, KbWriter, NewVectors, Progress,
-    SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, secret_by_name, secret_in,
+    SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, give_fields, secret_by_name,
+    secret_in,
 };
 
 use crate::base::fault::Fault;
@@ -316,6 +317,7 @@ pub(crate) fn add(
         let pair = ((*key).to_owned(), (*value).to_owned());
         document.metadata.push(pair);
     }
+    give_fields(&mut document, &given.fields)?;
     if !given.include_secrets
         && let Some(secret) = secret_by_name(given.path).or_else(|| secret_in(&document))
     {

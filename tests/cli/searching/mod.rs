@@ -447,6 +447,7 @@ fn filters_list_documents_without_a_query() {
     for arguments in [
         &["--field", "status=draft"][..],
         &["--field", "date>=2024"],
+        &["--where", "status = \"draft\" and date > 2024-05-01"],
         &["--tag", "work"],
         &["--links-to", "guide.md"],
         &["--path", "notes/**", "--path", "!notes/!read.md"],
@@ -460,6 +461,11 @@ fn filters_list_documents_without_a_query() {
     assert!(!told.stdout.contains("plan.md"), "{told:#?}");
     for (arguments, said) in [
         (["--field", "state=draft"], "unknown field"),
+        (
+            ["--where", "missing(x) and state = 1"],
+            "unknown field \"state\" at character 16",
+        ),
+        (["--where", "(status"], "at character 8"),
         (["--path", "!"], "excludes nothing"),
         (["--links-to", "nowhere.md"], "nowhere.md"),
     ] {

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use kb_engine::{
-    Document, DocumentInfo, Error, Kb, KbWriter, Secret, SourceInfo, document_of, secret_by_name,
-    secret_in,
+    Document, DocumentInfo, Error, FieldValue, Kb, KbWriter, Secret, SourceInfo, document_of,
+    give_fields, secret_by_name, secret_in,
 };
 
 use crate::args::AddArguments;
@@ -30,8 +30,9 @@ const LIMIT_BYTES: u64 = 16 << 20;
 pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(arguments.file.as_deref())?;
     let path = document_path(arguments)?;
+    let fields = fields(&arguments.meta)?;
     let (document, original) =
-        document(arguments, &path).map_err(|error| explain(error, arguments, &file))?;
+        document(arguments, &path, &fields).map_err(|error| explain(error, arguments, &file))?;
     let tags: Vec<&str> = arguments.tag.iter().map(String::as_str).collect();
     let added = wait_for_writer(
         arguments.wait.limit(),
@@ -68,8 +69,33 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     Ok(name.to_string_lossy().into_owned())
 }
 
+/// Returns the fields of `--meta`, each with all its values.
+fn fields(given: &[String]) -> Result<Vec<(String, Vec<FieldValue>)>, Failure> {
+    let mut fields: Vec<(String, Vec<FieldValue>)> = Vec::new();
+    for pair in given {
+        let parts = pair.split_once('=');
+        let Some((name, value)) = parts.map(|(name, value)| (name.trim(), value.trim())) else {
+            let message = format!("--meta {}: NAME=VALUE is needed", shell_word(pair));
+            return Err(Failure::usage(
+                &message,
+                Some("`--meta year=2024`".to_owned()),
+            ));
+        };
+        let value = FieldValue::of_text(value);
+        match fields.iter_mut().find(|(known, _)| known == name) {
+            Some((_, values)) => values.push(value),
+            None => fields.push((name.to_owned(), vec![value])),
+        }
+    }
+    Ok(fields)
+}
+
 /// Reads the document, and the facts about its file that are stored.
-fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document, SourceInfo)> {
+fn document(
+    arguments: &AddArguments,
+    path: &str,
+    fields: &[(String, Vec<FieldValue>)],
+) -> kb_engine::Result<(Document, SourceInfo)> {
     let source = arguments.source.as_path();
     let reading = |source_error| Error::Io {
         action: "read",
@@ -124,6 +150,7 @@ fn document(arguments: &AddArguments, path: &str) -> kb_engine::Result<(Document
     if let Some(title) = &arguments.title {
         document.title.clone_from(title);
     }
+    give_fields(&mut document, fields)?;
     refuse(secret_in(&document))?;
     Ok((document, original))
 }

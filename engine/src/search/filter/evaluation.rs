@@ -7,10 +7,11 @@ use kb_types::Class;
 use kb_types::error::Result;
 use kb_types::file_types;
 use roaring::RoaringBitmap;
+use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{DirectoryEntry, Segment};
 use crate::resolve::{Nearest, abbreviate};
-use crate::search::filter::expression::{self, Expression, Literal, Test, Value};
+use crate::search::filter::expression::{self, Expression, Literal, Operator, Test};
 use crate::search::filter::facet::listed;
 use crate::search::filter::rows::{
     DOCUMENTS_PER_TICK, intersect, live, live_rows, rows_of_documents,
@@ -18,7 +19,7 @@ use crate::search::filter::rows::{
 use crate::search::sources::Source;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::{self, Facet};
-use crate::store::fields::{facet, normalized};
+use crate::store::fields::{FieldValue as Value, facet, normalized, value_of};
 
 /// Begins the name of a field that is not one of [`BUILT_IN`], whatever follows.
 const OWN: &str = "meta.";
@@ -149,23 +150,15 @@ impl Evaluation<'_, '_> {
     }
 
     fn built_in(&self, field: BuiltIn, test: Option<&Test>) -> Result<FileRows> {
-        let passes = |value: Option<Value>| {
-            value.is_some_and(|value| test.is_none_or(|test| test.passes(&value)))
-        };
+        let passes = |value: Option<Value>| value.is_some_and(|value| passes_as(test, value));
         match field {
             BuiltIn::Facet(facet, canonical) => {
                 let test = test.map(|test| with_canonical(test, canonical));
-                self.each_segment(|segment, rows| {
-                    let (snapshot, id) = (self.source.snapshot, segment.id);
-                    for text in facets::values(snapshot, id, facet)? {
-                        let value = Value::Text(text.clone());
-                        if test.as_ref().is_none_or(|test| test.passes(&value)) {
-                            let with =
-                                facets::rows_with(snapshot, id, segment.rows(), facet, &text)?;
-                            *rows |= with.unwrap_or_default();
-                        }
-                    }
-                    Ok(())
+                self.each_segment(|segment| {
+                    let of = (segment.id, segment.rows());
+                    facets::rows_of_values(self.source.snapshot, of, facet, "", |text| {
+                        passes_as(test.as_ref(), Value::Text(text.to_owned()))
+                    })
                 })
             }
             BuiltIn::Directory(value) => {
@@ -195,33 +188,35 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// The rows of documents that state such a value of themselves.
+    /// The rows of documents that state such a value of themselves, or were given one.
     fn stored(&self, name: &str, test: Option<&Test>) -> Result<FileRows> {
         let start = facet(&normalized(name), "");
-        self.each_segment(|segment, rows| {
-            let (snapshot, id) = (self.source.snapshot, segment.id);
-            for stored in facets::values_from(snapshot, id, Facet::Field, &start)? {
-                let value = Value::of_text(stored.strip_prefix(&start).unwrap_or_default());
-                if test.is_none_or(|test| test.passes(&value)) {
-                    let with =
-                        facets::rows_with(snapshot, id, segment.rows(), Facet::Field, &stored)?;
-                    *rows |= with.unwrap_or_default();
-                }
+        let test = test.map(|test| with_texts(test, |text| Some(text.nfc().collect())));
+        let keys = test.as_ref().and_then(keys_of);
+        self.each_segment(|segment| {
+            let (snapshot, of) = (self.source.snapshot, (segment.id, segment.rows()));
+            let Some(keys) = &keys else {
+                return facets::rows_of_values(snapshot, of, Facet::Field, &start, |stored| {
+                    let value = stored.strip_prefix(&start).unwrap_or_default();
+                    passes_as(test.as_ref(), Value::of_text(value))
+                });
+            };
+            let mut rows = RoaringBitmap::new();
+            for key in keys {
+                let key = format!("{start}{key}");
+                let with =
+                    facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Field, &key)?;
+                rows |= with.unwrap_or_default();
             }
-            Ok(())
+            Ok(rows)
         })
     }
 
-    fn each_segment(
-        &self,
-        mut add: impl FnMut(&Segment, &mut RoaringBitmap) -> Result<()>,
-    ) -> Result<FileRows> {
+    fn each_segment(&self, rows: impl Fn(&Segment) -> Result<RoaringBitmap>) -> Result<FileRows> {
         let segments = self.source.catalog.segments.iter();
         let rows = segments.map(|segment| {
             self.source.reporter.tick()?;
-            let mut rows = RoaringBitmap::new();
-            add(segment, &mut rows)?;
-            Ok(rows)
+            rows(segment)
         });
         rows.collect()
     }
@@ -260,13 +255,44 @@ impl Evaluation<'_, '_> {
     }
 }
 
+/// Whether a value passes a test, if there is one.
+fn passes_as(test: Option<&Test>, value: Value) -> bool {
+    test.is_none_or(|test| test.passes(&value))
+}
+
+/// Most texts of a test that are looked up one by one. For more, the values of the field are listed.
+const MAX_LOOKUPS: usize = 16;
+
+/// The stored forms of the texts that a test is about, if it is about a few texts and nothing else: as they are, and in
+/// quotes.
+fn keys_of(test: &Test) -> Option<Vec<String>> {
+    let literals = match test {
+        Test::Compare(Operator::Equal, literal) => std::slice::from_ref(literal),
+        Test::OneOf(literals) => literals.as_slice(),
+        _ => return None,
+    };
+    let mut keys = Vec::new();
+    for literal in literals {
+        let Literal::Text(text) = literal else {
+            return None;
+        };
+        let quoted = Literal::Text(text.to_lowercase()).to_string();
+        keys.extend([value_of(text), normalized(&quoted)]);
+    }
+    // A text that looks like a number is one as it is.
+    keys.retain(|key| test.passes(&Value::of_text(key)));
+    (literals.len() <= MAX_LOOKUPS).then_some(keys)
+}
+
 /// The test with aliases in their stored form: `md` is `markdown`.
 fn with_canonical(test: &Test, canonical: fn(&str) -> Option<&'static str>) -> Test {
+    with_texts(test, |text| canonical(text).map(str::to_owned))
+}
+
+/// The test with other texts, where there is another.
+fn with_texts(test: &Test, other: impl Fn(&str) -> Option<String>) -> Test {
     let one = |literal: &Literal| match literal {
-        Literal::Text(text) => {
-            let stored = canonical(text).map_or_else(|| text.clone(), str::to_owned);
-            Literal::Text(stored)
-        }
+        Literal::Text(text) => Literal::Text(other(text).unwrap_or_else(|| text.clone())),
         other => other.clone(),
     };
     match test {
@@ -288,12 +314,14 @@ mod tests {
 
     use kb_types::error::Result;
     use proptest::prelude::*;
+    use unicode_normalization::UnicodeNormalization as _;
 
-    use super::Value;
     use crate::kb::{Kb, KbWriter};
+    use crate::progress::Progress;
     use crate::search::filter::expression;
     use crate::search::filters::Filters;
     use crate::search::request::Request;
+    use crate::store::fields::{FieldValue, give_fields};
 
     /// Notes with front matter, in two segments, the first without its last document.
     fn notes() -> (tempfile::TempDir, Kb) {
@@ -410,23 +438,28 @@ mod tests {
         );
     }
 
-    /// What fields state: of every type, some alike in other letters, or equal as numbers.
-    const STATED: [&str; 12] = [
-        "1",
-        "2",
-        "2.0",
-        "-3",
-        "0.5",
-        "true",
-        "false",
-        "2024-05-06",
-        "2024-05-31 23:00",
-        "2024-06",
-        "Kim",
-        "kim lee",
-    ];
+    /// Values of every type, some alike in other letters, or equal as numbers, or of another type than they look.
+    fn value() -> impl Strategy<Value = FieldValue> {
+        let text = prop::sample::select(vec![
+            "Kim",
+            "kim lee",
+            "2",
+            "K\u{e9}",
+            "a, \"b\"\\",
+            " k",
+            "2024-05-06 10:20",
+        ]);
+        prop_oneof![
+            text.prop_map(|text| FieldValue::Text(text.to_owned())),
+            (-3..4i64).prop_map(FieldValue::Integer),
+            prop::sample::select(vec![2.0, 0.5, -3.0]).prop_map(FieldValue::Float),
+            any::<bool>().prop_map(FieldValue::Boolean),
+            prop::sample::select(vec!["2024-05-06", "2024-05-31T23:00:00.5", "2024-06-01"])
+                .prop_map(FieldValue::of_text),
+        ]
+    }
 
-    const ASKED: [&str; 12] = [
+    const ASKED: [&str; 16] = [
         "1",
         "2",
         "2.5",
@@ -439,6 +472,10 @@ mod tests {
         "\"kim\"",
         "\"K\"",
         "\"2\"",
+        "\"a, \\\"b\\\"\\\\\"",
+        "\"ke\u{301}\"",
+        "\" K\"",
+        "\"2024-05-06T10:20\"",
     ];
 
     fn asked() -> impl Strategy<Value = String> {
@@ -470,7 +507,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
         #[test]
         fn rows_are_those_of_a_plain_evaluation(
-            documents in prop::collection::vec(prop::collection::vec((0..3usize, prop::sample::select(STATED.to_vec())), 0..4), 1..24),
+            documents in prop::collection::vec(prop::collection::vec((0..3usize, value()), 0..4), 1..24),
             expressions in prop::collection::vec(asked(), 40),
             commits in 1..4usize,
         ) {
@@ -478,32 +515,29 @@ mod tests {
             let path = folder.path().join("random.kb");
             let mut writer = KbWriter::open_or_create(&path).unwrap().without_merges();
             // Every name is known, so that none is refused.
-            let all = vec![(0, "1"), (1, "1"), (2, "1")];
-            let mut values: Vec<BTreeMap<&str, Vec<Value>>> = Vec::new();
+            let all = (0..3).map(|name| (name, FieldValue::Integer(1))).collect();
+            let mut values: Vec<BTreeMap<String, Vec<FieldValue>>> = Vec::new();
             for (number, fields) in documents.iter().chain([&all]).enumerate() {
-                let mut of: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+                let mut of: BTreeMap<String, Vec<FieldValue>> = BTreeMap::new();
                 for (name, value) in fields {
-                    of.entry(["a", "b", "c"][*name]).or_default().push(value);
+                    let name = ["a", "b", "c"][*name].to_owned();
+                    of.entry(name).or_default().push(value.clone());
                 }
-                let front: String =
-                    of.iter().map(|(name, values)| format!("{name}: [{}]\n", values.join(", "))).collect();
-                let text = format!("---\n{front}---\nSome words.\n");
-                writer.add_bytes(&format!("{number:03}.md"), text.as_bytes()).unwrap();
+                let path = format!("{number:03}.md");
+                let text = b"Some words.";
+                let mut document = writer.read_document(&path, text, &mut Progress::ignore).unwrap();
+                let fields: Vec<_> = of.clone().into_iter().collect();
+                give_fields(&mut document, &fields).unwrap();
+                writer.add(document).unwrap();
                 if number % (documents.len() / commits + 1) == 0 {
                     writer.commit().unwrap();
                 }
-                // What has commas counts whole, too.
-                let typed = |texts: &Vec<&str>| {
-                    let whole = (texts.len() > 1).then(|| texts.join(", "));
-                    let texts = texts.iter().map(|text| (*text).to_owned()).chain(whole);
-                    texts.map(|text| Value::of_text(&text)).collect()
-                };
-                values.push(of.iter().map(|(name, texts)| (*name, typed(texts))).collect());
+                values.push(of);
             }
             writer.commit().unwrap();
             let kb = Kb::open(&path).unwrap();
             for given in &expressions {
-                let expression = expression::parse(given).unwrap();
+                let expression = expression::parse(&given.nfc().collect::<String>()).unwrap();
                 let of = |at: usize| {
                     let values = &values[at];
                     expression.holds(&|name| values.get(name).map(Vec::as_slice).unwrap_or_default())

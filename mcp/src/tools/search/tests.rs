@@ -344,6 +344,7 @@ fn fields_and_links_filter() {
         json!({"field": "status=draft"}),
         json!({"links_to": "guide.md"}),
         json!({"linksTo": "guide.md"}),
+        json!({"where": "status = \"draft\" and not missing(path)"}),
     ] {
         let given = json!({"query": "pier", "filters": filter});
         let answer = fixture.answer("search", given);
@@ -354,6 +355,13 @@ fn fields_and_links_filter() {
     let wrong = json!({"query": "pier", "filters": {"links_to": "nowhere.md"}});
     let error = fixture.error("search", wrong);
     assert!(error.text().contains("nowhere.md"), "{}", error.text());
+    let wrong = json!({"query": "pier", "where": "statu = \"draft\""});
+    let error = fixture.error("search", wrong);
+    let said = error.text();
+    assert!(
+        said.contains("filters.where") && said.contains("mean \"status\""),
+        "{said}"
+    );
     let wrong = json!({"query": "pier", "filters": {"field": "state=draft"}});
     let error = fixture.error("search", wrong);
     assert!(error.text().contains("filters.field"), "{}", error.text());

@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter, Write as _};
 use kb_types::NamePattern;
 
 use super::lexer::is_keyword;
-use super::value::{Literal, Value};
+use super::value::Literal;
+use crate::store::fields::FieldValue as Value;
 
 /// A condition on the fields of a document.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,8 +2,8 @@
 
 use kb_types::error::{Error, Result};
 
-use super::date::DateRange;
 use super::value::Literal;
+use crate::store::fields::DateRange;
 
 /// A piece of an expression.
 #[derive(Debug, Clone, PartialEq)]

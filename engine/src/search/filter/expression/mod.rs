@@ -23,7 +23,6 @@
 //! all of them and `date > 2024-05` for those after it. Values of different types are not equal and have no order.
 
 mod ast;
-mod date;
 mod lexer;
 mod parser;
 mod value;
@@ -32,10 +31,10 @@ mod value;
 mod tests;
 
 #[cfg(test)]
-use ast::Operator;
-pub(crate) use ast::{Expression, Test};
+use crate::store::fields::DateRange;
 #[cfg(test)]
-use date::DateRange;
+use crate::store::fields::FieldValue as Value;
+pub(crate) use ast::{Expression, Operator, Test};
 pub(crate) use lexer::field_error;
 pub(crate) use parser::parse;
-pub(crate) use value::{Literal, Value};
+pub(crate) use value::Literal;

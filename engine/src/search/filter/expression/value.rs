@@ -1,21 +1,9 @@
-//! Values of fields, those of expressions, and how the two compare.
+//! Values of expressions, and how those of fields compare with them.
 
 use std::cmp::Ordering;
-use std::fmt::{self, Display, Formatter, Write as _};
+use std::fmt::{self, Display, Formatter};
 
-use super::date::DateRange;
-
-/// A value of a field of a document.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Text(String),
-    Integer(i64),
-    /// Finite.
-    Float(f64),
-    Boolean(bool),
-    /// Milliseconds since 1970.
-    Time(i64),
-}
+use crate::store::fields::{DateRange, FieldValue, quoted};
 
 /// A value of an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,38 +16,22 @@ pub(crate) enum Literal {
     Date(DateRange),
 }
 
-impl Value {
-    /// A value that is only known as a text: what looks like a number, a date, `true` or `false` is one.
-    pub(crate) fn of_text(text: &str) -> Value {
-        if let Some(number) = text.parse::<i64>().ok().filter(|n| n.to_string() == text) {
-            return Value::Integer(number);
-        }
-        if let Some(date) = DateRange::parse(text) {
-            return Value::Time(date.start_ms);
-        }
-        let is_number =
-            text.contains(['.', 'e', 'E']) && text.ends_with(|c: char| c.is_ascii_digit());
-        match text.parse::<f64>() {
-            Ok(number) if is_number && number.is_finite() => Value::Float(number),
-            _ if text.eq_ignore_ascii_case("true") => Value::Boolean(true),
-            _ if text.eq_ignore_ascii_case("false") => Value::Boolean(false),
-            _ => Value::Text(text.to_owned()),
-        }
-    }
-
+impl FieldValue {
     /// How the value compares with one of an expression: a time that a date stands for is equal to it. `None` where
     /// they have no order.
     pub(crate) fn compare(&self, literal: &Literal) -> Option<Ordering> {
         match (self, literal) {
-            (Value::Text(a), Literal::Text(b)) => Some(a.to_lowercase().cmp(&b.to_lowercase())),
-            (Value::Integer(a), Literal::Integer(b)) => Some(a.cmp(b)),
-            (Value::Float(a), Literal::Float(b)) => a.partial_cmp(b),
-            (Value::Integer(a), Literal::Float(b)) => compare_numbers(*a, *b),
-            (Value::Float(a), Literal::Integer(b)) => {
+            (FieldValue::Text(a), Literal::Text(b)) => {
+                Some(a.to_lowercase().cmp(&b.to_lowercase()))
+            }
+            (FieldValue::Integer(a), Literal::Integer(b)) => Some(a.cmp(b)),
+            (FieldValue::Float(a), Literal::Float(b)) => a.partial_cmp(b),
+            (FieldValue::Integer(a), Literal::Float(b)) => compare_numbers(*a, *b),
+            (FieldValue::Float(a), Literal::Integer(b)) => {
                 compare_numbers(*b, *a).map(Ordering::reverse)
             }
-            (Value::Boolean(a), Literal::Boolean(b)) => Some(a.cmp(b)),
-            (Value::Time(at), Literal::Date(date)) => Some(if *at < date.start_ms {
+            (FieldValue::Boolean(a), Literal::Boolean(b)) => Some(a.cmp(b)),
+            (FieldValue::Time(at), Literal::Date(date)) => Some(if *at < date.start_ms {
                 Ordering::Less
             } else if *at < date.end_ms {
                 Ordering::Equal
@@ -101,16 +73,4 @@ impl Display for Literal {
             Literal::Date(date) => write!(f, "{date}"),
         }
     }
-}
-
-/// Writes a text as it is written in an expression.
-fn quoted(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_char('"')?;
-    for c in text.chars() {
-        if matches!(c, '"' | '\\') {
-            f.write_char('\\')?;
-        }
-        f.write_char(c)?;
-    }
-    f.write_char('"')
 }

@@ -190,13 +190,14 @@ fn unknown_arguments_warn_on_reads_and_stop_writes() {
         "{warnings:?}"
     );
     assert!(
-        warnings[0].ends_with("; filters takes field, fileType, folder, links_to, path, tag"),
+        warnings[0]
+            .ends_with("; filters takes field, fileType, folder, links_to, path, tag, where"),
         "{warnings:?}"
     );
     let given = json!({"query": "a", "filters": {"shape": "round", "size": 1}});
     let warnings = read("search", given).unwrap().read.warnings;
     let expected =
-        "filters.shape, filters.size ignored: filters takes field, fileType, folder, links_to, path, tag".to_owned();
+        "filters.shape, filters.size ignored: filters takes field, fileType, folder, links_to, path, tag, where".to_owned();
     assert_eq!(warnings, [expected]);
     let given = json!({"query": "a", "query.x": 1});
     let warnings = read("search", given).unwrap().read.warnings;

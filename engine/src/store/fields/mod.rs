@@ -1,0 +1,294 @@
+//! Fields of documents, as filters find them: what a document states of itself or was given, as facets `name=value`.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use kb_types::Document;
+use kb_types::error::{Error, Result};
+use unicode_normalization::UnicodeNormalization;
+
+mod date;
+mod value;
+
+pub(crate) use date::DateRange;
+pub use value::FieldValue;
+pub(crate) use value::quoted;
+use value::unquoted;
+
+/// Characters of a value that is a facet. What is longer is text to be searched, no value to filter by.
+const VALUE_LIMIT_CHARS: usize = 64;
+
+/// Facets of one document: a list has one for each item.
+const FACETS_LIMIT: usize = 200;
+
+/// Names that are no facets: tags have their own, the others are texts.
+const LEFT_OUT: [&str; 4] = ["tags", "description", "subject", "invalid_bytes"];
+
+/// The facets of the metadata of a document.
+pub(crate) fn facets_of(metadata: &[(String, String)]) -> BTreeSet<String> {
+    let mut facets = BTreeSet::new();
+    for (name, value) in metadata {
+        let name = normalized(name);
+        let is_name = !name.is_empty() && !name.contains(['=', '<', '>']);
+        if !is_name || LEFT_OUT.contains(&name.as_str()) {
+            continue;
+        }
+        let is_list = value.contains(", ") && unquoted(value).is_none();
+        let items = is_list.then(|| value.split(", "));
+        for item in std::iter::once(value.as_str()).chain(items.into_iter().flatten()) {
+            let item = value_of(item);
+            let is_value = !item.is_empty() && item.chars().count() <= VALUE_LIMIT_CHARS;
+            if is_value && facets.len() < FACETS_LIMIT {
+                facets.insert(facet(&name, &item));
+            }
+        }
+    }
+    facets
+}
+
+/// Longest name of a given field, in characters.
+const NAME_LIMIT_CHARS: usize = 64;
+
+/// Longest text of a given field, in bytes.
+const TEXT_LIMIT_BYTES: usize = 4096;
+
+/// Gives a document fields, each in the place of what the document states or has under that name. A field without values
+/// only removes. Its metadata then has one pair for each value.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for a name that is empty, has more than 64 characters, a control character, `=`, `<` or
+/// `>`, or is "tags", which documents have beside fields; for a text of more than 4,096 bytes; for a number that is not
+/// finite and a time outside of the years 0 to 9999; and for more than 200 values in all.
+pub fn give_fields(document: &mut Document, fields: &[(String, Vec<FieldValue>)]) -> Result<()> {
+    let invalid = |reason: String| Error::InvalidArgument {
+        argument: "metadata",
+        reason,
+    };
+    let mut count = 0;
+    for (name, values) in fields {
+        let plain = normalized(name);
+        let is_wrong = |c: char| c.is_control() || matches!(c, '=' | '<' | '>');
+        if plain.is_empty() || plain.chars().count() > NAME_LIMIT_CHARS || plain.contains(is_wrong)
+        {
+            return Err(invalid(format!(
+                "{name:?} is no name of a field: 1 to {NAME_LIMIT_CHARS} characters without =, < and >"
+            )));
+        }
+        if plain == "tags" {
+            return Err(invalid("tags are no field; give them as tags".to_owned()));
+        }
+        for value in values {
+            count += 1;
+            if !value.is_valid() {
+                return Err(invalid(format!("{name}: {value:?} is no value of a field")));
+            }
+            if matches!(value, FieldValue::Text(text) if text.len() > TEXT_LIMIT_BYTES) {
+                let reason = format!("{name}: a text of more than {TEXT_LIMIT_BYTES} bytes");
+                return Err(invalid(reason));
+            }
+        }
+    }
+    if count > FACETS_LIMIT {
+        return Err(invalid(format!("{count} values; at most {FACETS_LIMIT}")));
+    }
+    let mut given: Vec<(String, String)> = Vec::new();
+    for (name, values) in fields {
+        let plain = normalized(name);
+        document
+            .metadata
+            .retain(|(old, _)| normalized(old) != plain);
+        given.retain(|(old, _)| normalized(old) != plain);
+        let name: String = name.trim().nfc().collect();
+        given.extend(values.iter().map(|value| (name.clone(), value.to_string())));
+    }
+    document.metadata.extend(given);
+    Ok(())
+}
+
+/// The facet of a name and a value.
+pub(crate) fn facet(name: &str, value: &str) -> String {
+    format!("{name}={value}")
+}
+
+/// A name or value, trimmed, in lower case, composed (NFC).
+pub(crate) fn normalized(text: &str) -> String {
+    text.trim().to_lowercase().nfc().collect()
+}
+
+/// A value as in facets: a time has `t` between date and hour.
+pub(crate) fn value_of(text: &str) -> String {
+    let value = normalized(text);
+    match value.split_once(' ') {
+        Some((date, time)) if is_whole_date(date) => format!("{date}t{time}"),
+        _ => value,
+    }
+}
+
+/// How a stored value compares with one that is asked for: numbers as such, dates as far as the asked one goes, and
+/// other texts by their characters. `None`: they cannot be compared.
+pub(crate) fn compare(stored: &str, asked: &str) -> Option<Ordering> {
+    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
+    if let (Some(stored), Some(asked)) = (number(stored), number(asked)) {
+        return stored.partial_cmp(&asked);
+    }
+    if is_date(stored) && is_date(asked) {
+        let stored = stored.get(..asked.len()).unwrap_or(stored);
+        return Some(stored.cmp(asked));
+    }
+    let is_text = !is_date(asked) && number(asked).is_none();
+    is_text.then(|| stored.cmp(asked))
+}
+
+/// Whether a value is a year, a month, a day or a time of one: `2024-05-06t10:20`.
+pub(crate) fn is_date(value: &str) -> bool {
+    let date = value.split('t').next().unwrap_or(value);
+    let has_time = date.len() < value.len();
+    let mut parts = date.split('-');
+    let is_number = |part: Option<&str>, digits: usize| {
+        part.is_some_and(|part| {
+            part.len() == digits && part.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let is_year = is_number(parts.next(), 4);
+    let rest: Vec<&str> = parts.collect();
+    let is_rest = rest.len() <= 2 && rest.iter().all(|part| is_number(Some(part), 2));
+    is_year && is_rest && (!has_time || rest.len() == 2)
+}
+
+fn is_whole_date(value: &str) -> bool {
+    value.len() == 10 && is_date(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facets(pairs: &[(&str, &str)]) -> Vec<String> {
+        let pairs: Vec<(String, String)> = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        facets_of(&pairs).into_iter().collect()
+    }
+
+    #[test]
+    fn values_and_items_of_lists_are_facets() {
+        let expected = [
+            "author=ann",
+            "author=ann, lee",
+            "author=lee",
+            "date=2024-05-06t10:20",
+            "status=draft",
+        ];
+        let pairs = [
+            ("Status", " Draft "),
+            ("author", "Ann, Lee"),
+            ("date", "2024-05-06 10:20"),
+            ("tags", "sea"),
+            ("a=b", "c"),
+            ("empty", ""),
+        ];
+        assert_eq!(facets(&pairs), expected);
+        assert!(facets(&[("note", &"x".repeat(65))]).is_empty());
+        let many: Vec<String> = (0..1000).map(|n| n.to_string()).collect();
+        assert_eq!(facets(&[("list", &many.join(", "))]).len(), FACETS_LIMIT);
+    }
+
+    #[test]
+    fn given_fields_take_the_place_of_stated_ones() {
+        let mut document = Document {
+            path: "a.md".to_owned(),
+            title: String::new(),
+            file_type: "markdown".to_owned(),
+            language: "markdown".to_owned(),
+            class: kb_types::Class::Doc,
+            text: String::new(),
+            outline: Vec::new(),
+            line_numbers: Vec::new(),
+            parts: Vec::new(),
+            metadata: vec![
+                ("Year".to_owned(), "1999".to_owned()),
+                ("author".to_owned(), "Ann".to_owned()),
+            ],
+            syntax: kb_types::Syntax::default(),
+        };
+        let text = |text: &str| FieldValue::Text(text.to_owned());
+        let field = |name: &str, values: Vec<FieldValue>| (name.to_owned(), values);
+        let fields = [
+            field("year", vec![FieldValue::Integer(2016)]),
+            field(" topic", vec![text("sea"), text("moon, sun"), text("7")]),
+            field("author", vec![]),
+        ];
+        give_fields(&mut document, &fields).unwrap();
+        let pairs: Vec<(&str, &str)> = document
+            .metadata
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        let expected = [
+            ("year", "2016"),
+            ("topic", "sea"),
+            ("topic", "\"moon, sun\""),
+            ("topic", "\"7\""),
+        ];
+        assert_eq!(pairs, expected);
+        let facets: Vec<String> = facets_of(&document.metadata).into_iter().collect();
+        assert_eq!(
+            facets,
+            [
+                "topic=\"7\"",
+                "topic=\"moon, sun\"",
+                "topic=sea",
+                "year=2016"
+            ]
+        );
+        let before = document.metadata.clone();
+        for (wrong, said) in [
+            (field("a=b", vec![]), "no name of a field"),
+            (field(" ", vec![]), "no name of a field"),
+            (field(&"x".repeat(65), vec![]), "no name of a field"),
+            (field("Tags", vec![text("x")]), "as tags"),
+            (field("x", vec![FieldValue::Float(f64::NAN)]), "no value"),
+            (field("x", vec![FieldValue::Time(i64::MAX)]), "no value"),
+            (field("x", vec![text(&"y".repeat(4097))]), "4096 bytes"),
+            (
+                field("x", vec![FieldValue::Boolean(true); 201]),
+                "at most 200",
+            ),
+        ] {
+            let error = give_fields(&mut document, &[wrong]).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+            assert_eq!(document.metadata, before);
+        }
+    }
+
+    #[test]
+    fn numbers_dates_and_texts_are_compared() {
+        for (stored, asked, expected) in [
+            ("9", "10", Some(Ordering::Less)),
+            ("1e1", "10.0", Some(Ordering::Equal)),
+            ("2024-05-06", "2024", Some(Ordering::Equal)),
+            ("2024-05-06t10:20", "2024-05-06", Some(Ordering::Equal)),
+            ("2024-05-06", "2024-05-06t10:20", Some(Ordering::Less)),
+            ("2023-12-31", "2024-01", Some(Ordering::Less)),
+            ("2024", "2024-01", Some(Ordering::Less)),
+            ("soon", "2024-01-01", None),
+            ("many", "3", None),
+            ("draft", "final", Some(Ordering::Less)),
+        ] {
+            assert_eq!(compare(stored, asked), expected, "{stored} {asked}");
+        }
+        for wrong in [
+            "",
+            "24-05-06",
+            "2024-5-6",
+            "2024-05-06-07",
+            "2024t10",
+            "nan",
+            "inf",
+        ] {
+            assert!(!is_date(wrong), "{wrong}");
+        }
+        assert_eq!(compare("nan", "1"), None);
+    }
+}
