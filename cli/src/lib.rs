@@ -6,6 +6,7 @@
 
 mod args;
 mod cmd;
+mod document_rows;
 mod exit;
 mod failure;
 #[cfg(feature = "testing")]

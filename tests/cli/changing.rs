@@ -79,6 +79,55 @@ fn a_document_is_given_fields() {
 }
 
 #[test]
+fn rows_are_imported_as_documents() {
+    let folder = Folder::empty();
+    let secret = format!("AKIA{}", "IOSFODNN7EXAMPLX");
+    let rows = [
+        "{\"text\": \"The sea.\", \"path\": \"a.md\", \"tags\": [\"x\"], \"year\": 2016}"
+            .to_owned(),
+        String::new(),
+        "{\"text\": \"The sea.\", \"metadata\": {\"year\": \"2016\", \"by\": [\"Kim\"]}}"
+            .to_owned(),
+        format!("{{\"text\": \"aws_access_key_id = {secret}\"}}"),
+    ];
+    folder.write("in/books.jsonl", rows.join("\n"));
+    folder.write("in/more.csv", "text,year,path\nThe sea.,2020,c.txt\n");
+    let import = |arguments: &[&str]| {
+        run(folder
+            .command()
+            .args(["import", "documents", "new.kb"])
+            .args(arguments))
+    };
+    let told = import(&["in/books.jsonl", "--json"]).expect(0);
+    let reported = &told.json_lines()[0];
+    assert_eq!(reported["imported"], 2);
+    assert_eq!(reported["refused"], 1);
+    assert!(told.stderr.contains("1 row"), "{told:#?}");
+    import(&["in/more.csv"]).expect(0);
+    for (condition, found) in [
+        ("year >= 2016", &["a.md", "c.txt"][..]),
+        ("year = \"2016\" and by = \"Kim\"", &["books/00000003.txt"]),
+        ("tags has \"x\"", &["a.md"]),
+    ] {
+        let told = folder
+            .kb(["search", "--where", condition, "--json"])
+            .expect(0);
+        let lines = told.json_lines();
+        let mut names = documents(&lines);
+        names.sort_unstable();
+        assert_eq!(names, found, "{condition}");
+    }
+    let told = import(&["in/books.jsonl"]).expect(2);
+    assert!(told.stderr.contains("books.jsonl:1: "), "{told:#?}");
+    assert!(told.stderr.contains("nothing was imported"), "{told:#?}");
+    let told = import(&["in/books.jsonl", "--replace", "--include-secrets", "--json"]).expect(0);
+    assert_eq!(told.json_lines()[0]["replaced"], 2);
+    folder.write("in/wrong.csv", "text,year\nThe sea.,1\nThe,sea,2\n");
+    let told = import(&["in/wrong.csv"]).expect(2);
+    assert!(told.stderr.contains("wrong.csv:3: "), "{told:#?}");
+}
+
+#[test]
 fn standard_input_is_added_as_its_path_says() {
     let folder = Folder::indexed();
     let page = b"<title>Ferries</title><meta name=author content=Ada><h1>Ferries</h1><p>To the outer skerry.</p>";

@@ -9,7 +9,7 @@ use kb_engine::Metric;
 use super::flags::{FileOperand, JsonFlag};
 use super::writing::{VectorsArgument, WaitFlag};
 
-/// Import data that another program made for the chunks of a .kb file
+/// Import documents from a table, or vectors that another program made for the chunks of a .kb file
 #[derive(Debug, Args)]
 #[command(disable_help_subcommand = true, after_help = IMPORT_EXAMPLES)]
 pub(crate) struct ImportArguments {
@@ -20,7 +20,44 @@ pub(crate) struct ImportArguments {
 /// The subcommands of `kb import`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ImportAction {
+    Documents(ImportDocumentsArguments),
     Vectors(ImportVectorsArguments),
+}
+
+/// Add each row of a JSON Lines or CSV file as a document
+///
+/// The columns text (required), path, title and tags are those of the document. Every other column, and in JSON each name of
+/// the object "metadata", is a field for `kb search --where`. A row without a path is called after SOURCE and its line.
+///
+/// Values of JSON keep their types; a text that is a date is a date. In CSV a value is what it looks like, an empty
+/// cell is none, and tags have commas between them.
+///
+/// The file gets a commit after every 32 MiB of text or 50,000 documents. A wrong row ends the import; the documents of
+/// earlier commits stay.
+#[derive(Debug, Args)]
+#[command(after_help = IMPORT_EXAMPLES)]
+pub(crate) struct ImportDocumentsArguments {
+    /// The .kb file; created if it does not exist
+    #[arg(value_name = "FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The rows: .jsonl or .csv
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    pub(crate) source: PathBuf,
+
+    /// Replace documents that have the path of a row
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// Also import rows with keys or credentials; without this flag they are left out
+    #[arg(long)]
+    pub(crate) include_secrets: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
 }
 
 /// Import vectors of any embedding model into a column of the file, for `kb search --vector`
@@ -94,6 +131,7 @@ fn metrics() -> impl TypedValueParser<Value = Metric> {
 
 const IMPORT_EXAMPLES: &str = "\
 Examples:
+  kb import documents books.kb books.jsonl           {\"text\": \"...\", \"path\": \"a.md\", \"year\": 2016}
   kb get -f notes.kb '*' --format chunks --json > chunks.jsonl     the texts to embed
   kb import vectors notes.kb minilm.jsonl --model all-MiniLM-L6-v2
   kb import vectors notes.kb minilm.npy --default     one row per chunk, in order

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use kb_engine::{Error, ImportReport, Kb, KbWriter, NewVectors};
 
+use super::import_documents;
 use crate::args::{ImportAction, ImportArguments, ImportVectorsArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,7 +18,16 @@ use crate::vector_file::{VectorFile, VectorFileError};
 use crate::writer_wait::{stop_if, stop_on_interrupt, wait_for_writer, waiting_note};
 
 pub(crate) fn run(arguments: &ImportArguments, output: &mut Output) -> Result<Exit, Failure> {
-    let ImportAction::Vectors(arguments) = &arguments.action;
+    match &arguments.action {
+        ImportAction::Documents(arguments) => import_documents::run(arguments, output),
+        ImportAction::Vectors(arguments) => import_vectors(arguments, output),
+    }
+}
+
+fn import_vectors(
+    arguments: &ImportVectorsArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
     let file = locate(Some(&arguments.file))?;
     let verb = format!("kb import vectors {}", shell_word(&file));
     let explain = |error| Failure::from_engine(error, &verb, &file);

@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 pub(crate) mod import;
+pub(crate) mod import_documents;
 pub(crate) mod index;
 pub(crate) mod rm;
 pub(crate) mod seal;
