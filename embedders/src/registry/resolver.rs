@@ -53,7 +53,7 @@ impl Resolver {
         if !matches!(card.source.as_str(), "onnx" | "model2vec") {
             return load(&format!("{}:{}", card.source, card.location));
         }
-        if !card.location.is_empty() && Path::new(&card.location).exists() {
+        if is_local(&card.location) && Path::new(&card.location).exists() {
             return load(&format!("{}:{}", card.source, card.location));
         }
         let cached = self.cache.as_ref().and_then(|cache| cache.get(&card.name));
@@ -64,6 +64,14 @@ impl Resolver {
             }),
         }
     }
+}
+
+/// Whether a location of a card may be looked at. Two slashes name another machine on Windows, which would see who asks:
+/// a file must not decide that.
+fn is_local(location: &str) -> bool {
+    let is_slash = |character: char| matches!(character, '/' | '\\');
+    let mut start = location.chars().map(is_slash);
+    !location.is_empty() && (start.next(), start.next()) != (Some(true), Some(true))
 }
 
 impl EmbedderResolver for Resolver {

@@ -61,3 +61,27 @@ fn a_model_that_is_gone_is_missing_by_name() {
         );
     }
 }
+
+#[test]
+fn no_file_makes_this_program_ask_another_machine_for_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut card = ModelCard {
+        source: "model2vec".to_owned(),
+        name: "tiny".to_owned(),
+        location: folder.path().display().to_string(),
+        dimension: 2,
+        pooling: Pooling::Mean,
+        normalised: true,
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+        max_tokens: 512,
+        weights: None,
+    };
+    let resolver = Resolver::new(Options::default(), None);
+    // Looked at: its tokenizer is missing.
+    let looked = resolver.find(&card).unwrap_err().to_string();
+    assert!(looked.contains("tokenizer.json"), "{looked}");
+    card.location.insert(0, '/');
+    let refused = resolver.find(&card).unwrap_err().to_string();
+    assert_eq!(refused, "the model model2vec:tiny is missing");
+}
