@@ -79,6 +79,48 @@ fn a_slip_is_searched_as_the_word_that_it_is_spelled_like() {
 }
 
 #[test]
+fn the_usual_spelling_of_a_word_of_the_model_is_offered() {
+    let folder = tempfile::tempdir().expect("folder");
+    let mut documents: Vec<(String, String)> = (0..40)
+        .map(|number| {
+            let text = format!("The postal address of harbour {number} in this environment.\n");
+            (format!("{number}.md"), text)
+        })
+        .collect();
+    let slip = "An adress of a lighthouse, and a filer of sharp tools.\n";
+    documents.push(("slip.md".to_owned(), slip.to_owned()));
+    let file_of = "Each file of the harbour.\n".to_owned();
+    documents.extend((40..80).map(|number| (format!("{number}.md"), file_of.clone())));
+    let kb = file(&folder, "offers.kb", &documents, 2);
+    let offered = |query: &str| {
+        let told = keyword(&kb, query);
+        assert!(told.corrections.is_empty(), "{query}");
+        let warnings = told.warnings.iter();
+        let offers = warnings.filter(|it| it.starts_with("did you mean"));
+        (offers.cloned().collect::<Vec<_>>(), told.hits.items)
+    };
+    // No document has this one, and one has the other, which is still found.
+    let (told, hits) = offered("enviroment");
+    assert_eq!(told, ["did you mean environment for enviroment?"]);
+    assert!(hits.is_empty());
+    let (told, hits) = offered("Adress of the lighthouse");
+    assert_eq!(told, ["did you mean address for Adress?"]);
+    assert_eq!(hits[0].document, "slip.md");
+    // Words that are written otherwise on purpose.
+    for query in [
+        "address",
+        "filer",
+        "\"adress\"",
+        "the Adress",
+        "environment adress.md",
+    ] {
+        assert!(offered(query).0.is_empty(), "{query}");
+    }
+    let exact = ask(&kb, &Request::new("adress").mode(Mode::Keyword).exact(true));
+    assert!(exact.warnings.is_empty(), "{:?}", exact.warnings);
+}
+
+#[test]
 fn what_is_no_slip_is_searched_as_it_is_written() {
     let (_folder, kb) = kb();
     for query in [

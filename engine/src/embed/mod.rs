@@ -18,7 +18,7 @@ mod wordpiece;
 
 pub use self::embedder::{BUILT_IN_MODEL, Embedder};
 pub use self::models::by_id;
-pub(crate) use self::models::{is_word, likeness, word_weight};
+pub(crate) use self::models::{likeness, word_number, word_weight};
 pub(crate) use self::probe::{Probe, probes, verify_probes};
 #[cfg(feature = "model")]
 pub use self::static_model::built_in;

@@ -28,18 +28,23 @@ pub fn word_weight(_word: &str) -> f32 {
     1.0
 }
 
-/// Whether the built-in model has a text as one word; false in a build without models.
+/// The number of a word in the vocabulary of the built-in model, frequent words first; `None` for a text that is not one
+/// word of it, and in a build without models.
 #[cfg(feature = "model")]
-pub(crate) fn is_word(word: &str) -> bool {
-    let mut tokens = 0;
-    super::built_in().tokens(word, |_| tokens += 1);
-    tokens == 1
+pub(crate) fn word_number(word: &str) -> Option<u32> {
+    let (mut number, mut tokens) = (None, 0);
+    super::built_in().tokens(word, |token| {
+        number = Some(token);
+        tokens += 1;
+    });
+    number.filter(|_| tokens == 1)
 }
 
-/// Whether the built-in model has a text as one word; false in a build without models.
+/// The number of a word in the vocabulary of the built-in model, frequent words first; `None` for a text that is not one
+/// word of it, and in a build without models.
 #[cfg(not(feature = "model"))]
-pub fn is_word(_word: &str) -> bool {
-    false
+pub fn word_number(_word: &str) -> Option<u32> {
+    None
 }
 
 /// The cosine of the vectors that the built-in model has of two words; 0 in a build without models.

@@ -18,6 +18,7 @@ use crate::search::options::Mode;
 use crate::search::query::execute;
 use crate::search::query::intent::{Ask, Intent};
 use crate::search::query::option_words;
+use crate::search::query::other_spelling;
 use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
@@ -41,6 +42,8 @@ pub(crate) struct Plan<'b> {
     pub(crate) text: String,
     /// Words of the query that no document has, each with the word that is searched in its place.
     pub(crate) corrections: Replaced,
+    /// Words of the query that are searched and may be misspelled, each with the usual spelling.
+    pub(crate) offered: Replaced,
     /// Identifiers of the query that no document has.
     pub(crate) missing: Vec<String>,
     /// Whether they are most of what the query asks for.
@@ -153,6 +156,7 @@ pub(crate) fn plan<'b>(
         text: parsed.ranked_text(),
         parsed,
         corrections: Vec::new(),
+        offered: Vec::new(),
         missing: Vec::new(),
         asks_for_missing: false,
         mode: request.mode,
@@ -193,6 +197,10 @@ pub(crate) fn plan<'b>(
             plan.intent = Intent::of(&text);
             plan.text = text;
             plan.corrections = corrections;
+        }
+        if !request.exact {
+            let facts = (&plan.parsed, &plan.intent);
+            plan.offered = other_spelling::offered(&plan.text, facts, &query, sources, analyser)?;
         }
         plan.missing = unknown.missing;
         // What a program filled in is missing in its message.

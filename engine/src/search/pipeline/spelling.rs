@@ -35,7 +35,7 @@ fn span_of(word: &str, query: &str, from: usize) -> Range<usize> {
     at..(at + word.len()).min(query.len())
 }
 
-/// Says which words of the query no document has, and what was done about it.
+/// Says which words of the query no document has or may be misspelled, and what was done about it.
 pub(super) fn warnings(plan: &Plan<'_>) -> Vec<String> {
     let corrected = plan.corrections.iter().map(|(from, to)| {
         format!(
@@ -44,7 +44,9 @@ pub(super) fn warnings(plan: &Plan<'_>) -> Vec<String> {
     });
     let missing = plan.missing.iter();
     let missing = missing.map(|name| format!("no document has {}", abbreviate(name)));
-    let mut warnings: Vec<String> = corrected.chain(missing).collect();
+    let offered = plan.offered.iter();
+    let offered = offered.map(|(word, usual)| format!("did you mean {usual} for {word}?"));
+    let mut warnings: Vec<String> = corrected.chain(offered).chain(missing).collect();
     warnings.dedup();
     warnings
 }

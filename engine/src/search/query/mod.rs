@@ -1,12 +1,15 @@
 //! The query language: [`parser`] takes the text apart to a [`parsed`] query, with the operators that
 //! [`running_text`] leaves; [`option_words`] takes options of commands out of them; [`execute`] turns the
 //! others into bitmaps of rows; [`phrase`] and [`two_phase`] verify phrases in the text of the rows that are
-//! left. [`unknown_words`] finds words that no document has; [`intent`] says what is asked for.
+//! left. [`unknown_words`] finds words that no document has, [`other_spelling`] words that may be misspelled; [`intent`]
+//! says what is asked for.
 
 pub(crate) mod execute;
 pub(crate) mod intent;
 mod message;
+mod one_edit;
 pub(crate) mod option_words;
+pub(crate) mod other_spelling;
 pub(crate) mod parsed;
 pub(crate) mod parser;
 pub(crate) mod phrase;

@@ -8,10 +8,12 @@ use std::ops::Range;
 
 use kb_types::edit_distance;
 use kb_types::error::Result;
+use rustc_hash::FxHashSet;
 
 use crate::embed;
-use crate::index::keyword::{Analyser, Query, QueryTerm, SimilarTerm};
+use crate::index::keyword::{Analyser, Query, QuerySegment, QueryTerm, SimilarTerm};
 use crate::search::query::intent::Intent;
+use crate::search::query::one_edit;
 use crate::search::query::parsed::{ParsedQuery, QUOTES};
 use crate::search::query::phrase::RowText;
 use crate::search::sources::{ChunkAddress, Sources};
@@ -172,7 +174,12 @@ fn has_other_style(word: &str, sources: &Sources<'_>) -> Result<bool> {
 }
 
 /// Whether an unknown word may be a slip: one in small letters, not quoted, not part of a path or a name.
-fn may_be_slip(text: &str, range: &Range<usize>, parsed: &ParsedQuery, intent: &Intent) -> bool {
+pub(super) fn may_be_slip(
+    text: &str,
+    range: &Range<usize>,
+    parsed: &ParsedQuery,
+    intent: &Intent,
+) -> bool {
     let word = text.get(range.clone()).unwrap_or_default();
     let before = text.get(..range.start).unwrap_or_default();
     let after = text.get(range.end..).unwrap_or_default();
@@ -208,7 +215,8 @@ fn similar(word: &str, sources: &Sources<'_>, analyser: &mut Analyser) -> Result
     let Some(written) = found else {
         return Ok(None);
     };
-    let is_slip = !embed::is_word(word) || embed::likeness(word, &written)? >= LEAST_LIKENESS;
+    let is_slip =
+        embed::word_number(word).is_none() || embed::likeness(word, &written)? >= LEAST_LIKENESS;
     Ok(is_slip.then_some(written))
 }
 
@@ -219,7 +227,11 @@ fn nearest(
     sources: &Sources<'_>,
     analyser: &mut Analyser,
 ) -> Result<Option<String>> {
-    let terms = similar_terms(word, most, sources)?;
+    let terms = if most == 1 && one_edit::is_plain(word) {
+        terms_at_one_edit(word, sources, analyser)?
+    } else {
+        similar_terms(word, most, sources)?
+    };
     let mut texts = RowText::new(sources);
     let mut best: Option<(usize, Reverse<u64>, String)> = None;
     for (term, distance, chunks) in &terms {
@@ -245,6 +257,52 @@ fn nearest(
     Ok(best.map(|(.., written)| written))
 }
 
+/// The terms of the words that are one edit away from a word of small letters, with their distance and chunks, the most
+/// frequent ones first. Some 400 are looked up, which is faster than to compare terms.
+fn terms_at_one_edit(
+    word: &str,
+    sources: &Sources<'_>,
+    analyser: &mut Analyser,
+) -> Result<Vec<(String, u8, u64)>> {
+    let segments = sources.keyword_segments()?;
+    let mut seen: FxHashSet<String> = FxHashSet::default();
+    let mut found = Vec::new();
+    one_edit::for_each(word, |changed| {
+        let Some(term) = term_of(changed, analyser).filter(|term| !seen.contains(term)) else {
+            return Ok(());
+        };
+        let chunks = chunks_of(&term, &segments)?;
+        if chunks > 0 {
+            found.push((term.clone(), 1, chunks));
+        }
+        seen.insert(term);
+        Ok(())
+    })?;
+    sources.tick()?;
+    found.sort_by(|a, b| (b.2, &a.0).cmp(&(a.2, &b.0)));
+    found.truncate(MOST_READ);
+    Ok(found)
+}
+
+/// The term of a word.
+pub(super) fn term_of(word: &str, analyser: &mut Analyser) -> Option<String> {
+    let mut first = None;
+    analyser.analyse(word, |term, _| {
+        first.get_or_insert_with(|| term.to_owned());
+    });
+    first
+}
+
+/// The chunks that have a term, deleted ones included.
+pub(super) fn chunks_of(term: &str, segments: &[QuerySegment<'_>]) -> Result<u64> {
+    let mut chunks = 0;
+    for segment in segments {
+        let list = segment.reader.postings(term)?;
+        chunks += list.map_or(0, |list| u64::from(list.count()));
+    }
+    Ok(chunks)
+}
+
 /// The terms that words of this spelling may have, with the distance of their beginning and their chunks: the nearest
 /// and longest first, because a short one is the beginning of many words.
 fn similar_terms(word: &str, most: u8, sources: &Sources<'_>) -> Result<Vec<(String, u8, u64)>> {
@@ -260,11 +318,7 @@ fn similar_terms(word: &str, most: u8, sources: &Sources<'_>) -> Result<Vec<(Str
     terms.dedup();
     let mut counted = Vec::new();
     for SimilarTerm { term, distance } in terms.into_iter().take(MOST_READ) {
-        let mut chunks = 0;
-        for segment in &segments {
-            let list = segment.reader.postings(&term)?;
-            chunks += list.map_or(0, |list| u64::from(list.count()));
-        }
+        let chunks = chunks_of(&term, &segments)?;
         counted.push((term, distance, chunks));
     }
     Ok(counted)

@@ -40,28 +40,31 @@ impl Reader<'_> {
     }
 
     /// The terms that are at most `most` edits away from the beginning of a word in lower case, or from all of it, and
-    /// have at least half of its characters. They begin with its first letter, at one edit also with its second one. Terms
-    /// are stems, so a word goes on where its term ends.
+    /// have at least half of its characters. They begin with its first letter, at one edit also with its second one, and at
+    /// two with both. Terms are stems, so a word goes on where its term ends.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`] when the bytes that are read contradict the format.
     pub(crate) fn similar_terms(&self, word: &str, most: u8) -> Result<Vec<SimilarTerm>> {
         let word: Vec<char> = word.chars().collect();
         // The first letter is rarely wrong, but it may be one too many or change places with the second. With two edits
-        // nearly all terms of the second letter would be read.
-        let letters = word.iter().take(if most > 1 { 1 } else { 2 }).copied();
-        let mut letters: Vec<char> = letters.collect();
-        letters.dedup();
+        // nearly all terms of a letter would be read.
+        let both: String = word.iter().take(2).collect();
+        let mut beginnings = vec![both.clone()];
+        if most < 2 {
+            beginnings = both.chars().map(String::from).collect();
+            beginnings.dedup();
+        }
         let mut rows = Rows::new(word, most);
         let mut found = Vec::new();
         let mut read = 0;
-        for letter in letters {
-            let mut from = Some(letter.to_string().into_bytes());
+        for beginning in &beginnings {
+            let mut from = Some(beginning.clone().into_bytes());
             while let Some(start) = from.take() {
                 for_each_term_from(self.parts(), &self.dictionary(), &start, |bytes| {
                     read += 1;
                     let term = std::str::from_utf8(bytes).unwrap_or_default();
-                    if read > MOST_TERMS || !term.starts_with(letter) {
+                    if read > MOST_TERMS || !term.starts_with(beginning) {
                         return ControlFlow::Break(());
                     }
                     match rows.read(term) {
