@@ -99,8 +99,8 @@ pub use ingest::report::{
 };
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    ImportReport, NewVectors, SealOptions, SealReport, SourceInfo, VectorTarget, document_of,
-    wait_for_writer,
+    ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport,
+    SourceInfo, VectorTarget, document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
@@ -128,6 +128,7 @@ pub use kb_types::{
     Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use,
     VECTOR_DIM_LIMIT, column_name,
 };
+pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
 pub use kb_types::{Error, PatternFault, Result};
 pub use kb_types::{calendar, cell_text, escape, file_types, percent};
 pub use metric::Metric;
@@ -141,7 +142,7 @@ pub use search::{
     Explanation, Filters, FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode,
     QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals, Request, Response, Scope, Show,
     Sort, Step, SymbolRelation, SymbolsRequest, SymbolsResponse, THREADS_LIMIT, TermScore,
-    TermStatistics, TextContext, shown_score,
+    TermStatistics, TextContext, install_models, shown_score,
 };
 #[cfg(feature = "regex")]
 pub use search::{

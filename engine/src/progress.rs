@@ -72,6 +72,8 @@ pub enum Stage {
     /// Importing vectors. Files are vectors that were read, then rows that were written of them; their total is known
     /// once all vectors are read.
     Import,
+    /// Embedding chunks by a model that is not built in. Files are chunks.
+    Embed,
 }
 
 /// How far a long operation is. Numbers grow within a stage; each stage starts at 0.

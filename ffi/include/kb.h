@@ -411,6 +411,8 @@ enum kb_stage
     KB_STAGE_LISTS = 8,
     // Importing vectors: `files_done` counts the vectors read, then the chunks written.
     KB_STAGE_IMPORT = 9,
+    // Embedding chunks by a model: `files_done` counts chunks.
+    KB_STAGE_EMBED = 10,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

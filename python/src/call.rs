@@ -52,6 +52,7 @@ impl Progress {
                 Stage::Verify => "verify",
                 Stage::Commit => "commit",
                 Stage::Import => "import",
+                Stage::Embed => "embed",
                 _ => "search",
             },
             files_done: progress.files_done,

@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use kb_types::BUILT_IN_VECTORS;
 use kb_types::error::Result;
+use kb_types::{BUILT_IN_VECTORS, ModelCard};
 
 use crate::content::CommitView;
 use crate::index::vector::Codec;
@@ -18,6 +18,9 @@ pub struct VectorColumn {
     pub name: String,
     /// The model that made them, as the importer said; may be empty. Of the built-in column the id of the model.
     pub model: String,
+    /// The model, where [`KbWriter::reembed`](crate::KbWriter::reembed) made the column: `kb` embeds later chunks and
+    /// queries by it.
+    pub card: Option<ModelCard>,
     /// Dimensions, 1 to 4096.
     pub dim: u32,
     /// How they are compared.
@@ -95,6 +98,7 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
     let mut all = vec![VectorColumn {
         name: BUILT_IN_VECTORS.to_owned(),
         model: meta.embedder.id.clone(),
+        card: None,
         dim: meta.embedder.dim,
         metric: Metric::Cosine,
         codec: Codec::of(meta.embedder.codec)?,
@@ -112,6 +116,7 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
         all.push(VectorColumn {
             name: column.record.name.clone(),
             model: column.record.model.clone(),
+            card: column.model.as_ref().map(|model| model.card.clone()),
             dim: column.record.dim,
             metric: column.metric,
             codec: Codec::of(column.record.codec)?,

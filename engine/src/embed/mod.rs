@@ -11,6 +11,7 @@ mod probe;
 mod slot;
 #[cfg(feature = "model")]
 mod static_model;
+mod text_embedder;
 #[cfg(feature = "model")]
 mod texts;
 #[cfg(feature = "model")]
@@ -22,5 +23,8 @@ pub(crate) use self::models::{likeness, word_number, word_weight};
 pub(crate) use self::probe::{Probe, probes, verify_probes};
 #[cfg(feature = "model")]
 pub use self::static_model::built_in;
+pub(crate) use self::text_embedder::{changed, query, unavailable, verify_text_probes};
+#[cfg(feature = "ingest")]
+pub(crate) use self::text_embedder::{passages, text_probes};
 #[cfg(feature = "model")]
 pub use self::texts::{TextRole, embed_texts};

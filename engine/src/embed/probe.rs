@@ -65,7 +65,7 @@ pub(crate) fn verify_probes(embedder: &dyn Embedder, probes: &[Probe]) -> Result
 }
 
 /// Cosine of two vectors of the same dimensions; `None` if it is not finite.
-fn cosine(left: &[f32], right: &[f32]) -> Option<f64> {
+pub(super) fn cosine(left: &[f32], right: &[f32]) -> Option<f64> {
     let dot = |a: &[f32], b: &[f32]| -> f64 {
         a.iter()
             .zip(b)

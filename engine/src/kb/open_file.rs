@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use kb_types::EmbedderResolver;
 use kb_types::error::Result;
 
 use crate::catalog::Catalog;
@@ -11,6 +12,7 @@ use crate::embed::Embedder;
 use crate::index::keyword::Analyser;
 use crate::progress::Reporter;
 use crate::search::Source;
+use crate::search::models::ColumnModels;
 
 /// A file that is open for reading, with what calls share.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub(super) struct OpenFile {
     // A cold analyser stems every word anew. Not one behind a lock: searches of several threads
     // would wait for each other.
     analysers: Mutex<Vec<Analyser>>,
+    /// Models of columns that are not built in.
+    models: ColumnModels,
 }
 
 /// What is kept of one commit between calls.
@@ -40,9 +44,15 @@ impl OpenFile {
             container,
             loaded: Mutex::default(),
             analysers: Mutex::default(),
+            models: ColumnModels::default(),
         };
         file.read(|_| Ok(()))?;
         Ok(file)
+    }
+
+    /// Finds models of columns by that from now on.
+    pub(super) fn set_models(&mut self, models: Arc<dyn EmbedderResolver>) {
+        self.models = ColumnModels::new(models);
     }
 
     pub(super) fn container(&self) -> &Container {
@@ -137,6 +147,7 @@ fn nested<T>(
             snapshot: commit.snapshot,
             catalog: commit.catalog,
             model,
+            models: &file.models,
             reporter,
         });
         nested(rest, reporter, &sources, work)

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 
-use kb_types::Class;
 use kb_types::error::{Error, Result};
+use kb_types::{Class, EmbedderResolver};
 
 use crate::check::{self, VerifyOptions, VerifyReport};
 use crate::container::Container;
@@ -73,6 +73,15 @@ impl Kb {
     pub fn from_bytes(bytes: impl Into<Arc<[u8]>>) -> Result<Kb> {
         let file = OpenFile::new(Container::from_bytes(bytes)?)?;
         Ok(Kb { file })
+    }
+
+    /// Embeds queries by the models of columns that know theirs, as far as `models` finds them: a search by vectors then
+    /// uses such a column beside that of the built-in model. Without this, or where a model is not found, the built-in
+    /// model answers alone, and [`Response::warnings`] say so.
+    #[must_use]
+    pub fn with_models(mut self, models: Arc<dyn EmbedderResolver>) -> Kb {
+        self.file.set_models(models);
+        self
     }
 
     pub(super) fn container(&self) -> &Container {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use kb_extract::tags;
 use kb_extract::worker::extraction::Extraction;
-use kb_types::Document;
 use kb_types::error::Result;
+use kb_types::{Document, EmbedderResolver, TextEmbedder};
 
 use crate::index::keyword::MAX_ROWS;
 use crate::ingest::changes::survey::BUFFER_LIMIT_BYTES;
@@ -15,7 +15,8 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{
-    ImportReport, NewVectors, SealOptions, SealReport, Session, SourceInfo, VectorTarget,
+    ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport,
+    Session, SourceInfo, VectorTarget,
 };
 use crate::progress::{Hook, Reporter};
 
@@ -372,6 +373,47 @@ impl KbWriter {
         let hook = RefCell::new(hook);
         self.session
             .import_vectors(options, rows, &Reporter::new(&hook))
+    }
+
+    /// Has a model embed the chunks that have no vector of it yet, newest documents first, into a column of the .kb; a
+    /// column of a new name is made. Changes that wait for a commit are committed first.
+    ///
+    /// What is embedded for a chunk is its title, the titles of the sections above it, and its text. Vectors are
+    /// committed every [`ReembedOptions::commit_after`], so that a process that is killed loses no more than these, and
+    /// the next call goes on where it stopped. The file is locked for commits only. The column stores the
+    /// [card](crate::ModelCard) of the model, so that later chunks and queries are embedded by the same one.
+    ///
+    /// `hook` gets the chunks that are embedded; see [`Hook`]. A stop keeps what is embedded.
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] for a column of another model without [`ReembedOptions::replace`], and for a model
+    /// that changed since it made the column; [`crate::Error::EmbeddingModelUnavailable`] where the model fails;
+    /// [`crate::Error::PathNotFound`] when there is no .kb; [`crate::Error::Cancelled`]; as [`KbWriter::commit`]. Vectors of
+    /// earlier commits stay.
+    pub fn reembed(
+        &mut self,
+        model: &dyn TextEmbedder,
+        options: &ReembedOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<ReembedReport> {
+        let hook = RefCell::new(hook);
+        self.session.reembed(model, options, &Reporter::new(&hook))
+    }
+
+    /// As [`KbWriter::reembed`] for all columns that know their model, as far as `models` finds it: what an index run
+    /// leaves to do. Without such a column nothing is done.
+    ///
+    /// # Errors
+    /// As [`KbWriter::reembed`]; a model that is not found is no error, see [`ColumnUpdate::outcome`].
+    pub fn update_embeddings(
+        &mut self,
+        models: &dyn EmbedderResolver,
+        options: &ReembedOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<Vec<ColumnUpdate>> {
+        let hook = RefCell::new(hook);
+        self.session
+            .update_embeddings(models, options, &Reporter::new(&hook))
     }
 
     /// Removes an imported column of vectors. Pending changes are committed first; this is a commit of its own. Returns

@@ -90,6 +90,7 @@ pub struct Bonus {
     /// does not. `path`, `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are
     /// neighbours in the text. `definition`: a line of the text defines a name, or is a heading, with words of the
     /// query. `symbol`: it defines the name that the query asks for. `repeats`: better hits of its document come first.
+    /// `contextual`: the score by a model that is not built in, and what it adds to that of the built-in one.
     pub name: &'static str,
     /// How much of it there is, 0..1; of `repeats` what it adds.
     pub value: f32,

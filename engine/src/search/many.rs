@@ -11,6 +11,7 @@ use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::index::keyword::Analyser;
 use crate::progress::Reporter;
+use crate::search::models::ColumnModels;
 use crate::search::pipeline::search;
 use crate::search::request::Request;
 use crate::search::response::Response;
@@ -115,6 +116,7 @@ struct SharedSource<'p> {
     snapshot: &'p Snapshot<'p>,
     catalog: &'p Catalog,
     model: Option<&'p dyn Embedder>,
+    models: &'p ColumnModels,
 }
 
 impl<'p> SharedSource<'p> {
@@ -125,6 +127,7 @@ impl<'p> SharedSource<'p> {
             snapshot: source.snapshot,
             catalog: source.catalog,
             model: source.model,
+            models: source.models,
         }
     }
 
@@ -135,6 +138,7 @@ impl<'p> SharedSource<'p> {
             snapshot: self.snapshot,
             catalog: self.catalog,
             model: self.model,
+            models: self.models,
             reporter,
         }
     }

@@ -3,7 +3,7 @@
 //! | stage | modules | in -> out |
 //! |---|---|---|
 //! | request | `request`, `filters`, `options`, `show` | what a caller wants -> a checked [`Request`] |
-//! | plan | `plan`, `query`, `filter`, `given_vector` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
+//! | plan | `plan`, `query`, `filter`, `given_vector`, `contextual` | query text and filters -> analysed terms, embeddings, bitmaps of rows |
 //! | retrieve | `retrieve` | plan -> the best chunks of both indexes, in layers |
 //! | rank | `rank`, `top_k` | chunks with two scores -> rows of evidence -> one order, joined to passages |
 //! | render | `render` | passages -> hits with text, highlights and snippet |
@@ -15,12 +15,14 @@
 //! for a front.
 
 pub(crate) mod calibration;
+mod contextual;
 mod defined;
 mod explanation;
 mod filter;
 mod filters;
 mod given_vector;
 mod many;
+pub(crate) mod models;
 mod options;
 mod pipeline;
 mod plan;
@@ -44,6 +46,7 @@ pub use calibration::{Calibration, shown_score};
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub use filters::Filters;
 pub(crate) use many::search_many;
+pub use models::install_models;
 pub use options::{Mode, Scope, Sort};
 pub(crate) use pipeline::search;
 pub(crate) use plan::embedded;

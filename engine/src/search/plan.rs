@@ -1,5 +1,7 @@
 //! Request -> plan: the analysed query, its embeddings, the rows that may match, how many candidates.
 
+use std::sync::OnceLock;
+
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
@@ -7,6 +9,7 @@ use crate::embed::{self, Embedder};
 use crate::index::keyword::{Analyser, Query as KeywordQuery, QueryTerm};
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::{MIN_CANDIDATES, Scan};
+use crate::search::contextual::columns;
 use crate::search::defined::Definitions;
 use crate::search::filter::facet::AbsentValues;
 use crate::search::filter::metadata;
@@ -23,10 +26,11 @@ use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::query::unknown_words::{Replaced, UnknownWords};
+use crate::search::rank::fusion::{FusionWeights, Scale};
 use crate::search::rank::scored::vector_weight;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::{Sources, file_name};
-use crate::store::vector_columns::BUILT_IN;
+use crate::store::vector_columns::{BUILT_IN, NumberedColumn};
 
 /// Most content words of a query that counts as a query of names.
 // `Parser` and `Parser parse` are names; three words are mostly a phrase. Such queries read more
@@ -62,7 +66,12 @@ pub(crate) struct Plan<'b> {
     /// The query of the keyword index; `None` when the mode does not use it.
     pub(crate) keyword_query: Option<KeywordQuery<'b>>,
     /// The query of the vector index, by file.
-    vectors: Vec<FileVector>,
+    pub(super) vectors: Vec<FileVector>,
+    /// The query of the column whose model is not built in, by file; empty where no file has one. Its weight is a share of
+    /// that of `vectors`.
+    pub(super) contextual: Vec<FileVector>,
+    /// How scores of that model become scores of the built-in one, by the candidates of the first layer.
+    pub(crate) scale: OnceLock<Scale>,
     /// The largest share of the words of the query that the model of a file knows, 0..1.
     pub(crate) coverage: f32,
     /// Words of the query that the model of the last file knows, and all words.
@@ -95,6 +104,16 @@ impl Plan<'_> {
     /// The query of the vector index of a file.
     pub(crate) fn vector(&self, file: usize) -> &FileVector {
         self.vectors.get(file).unwrap_or(&NO_VECTOR)
+    }
+
+    /// The query of the column of a file whose model is not built in.
+    pub(crate) fn contextual(&self, file: usize) -> &FileVector {
+        self.contextual.get(file).unwrap_or(&NO_VECTOR)
+    }
+
+    /// Whether such a column of any file is searched.
+    pub(crate) fn has_contextual(&self) -> bool {
+        self.contextual.iter().any(|vector| vector.query.is_some())
     }
 
     /// Whether the vector index of any file is searched.
@@ -166,6 +185,8 @@ pub(crate) fn plan<'b>(
         definitions: Definitions::default(),
         keyword_query: None,
         vectors: Vec::new(),
+        contextual: Vec::new(),
+        scale: OnceLock::new(),
         coverage: 0.0,
         model_words: (0, 0),
         code_share: 0.0,
@@ -209,15 +230,7 @@ pub(crate) fn plan<'b>(
         plan.definitions = Definitions::find(&plan.text, &plan.intent, sources)?;
         plan.keyword_query = Some(query);
     }
-    match &request.vector {
-        Some(vector) => add_given(&mut plan, vector, request, sources)?,
-        None => {
-            given_vector::check_embedded(request, sources)?;
-            if plan.mode != Mode::Keyword {
-                add_vectors(&mut plan, sources, warnings)?;
-            }
-        }
-    }
+    add_queries(&mut plan, request, sources, warnings)?;
     // `"to be or not to be"`: neither index knows any of these words, but texts contain them. Excluded
     // phrases and fields do not make a list of a query whose plain words are unknown.
     let has_terms = plan
@@ -226,8 +239,84 @@ pub(crate) fn plan<'b>(
         .is_some_and(|query| !query.terms().is_empty());
     let requires = |(_, it): (usize, &Operator)| it.field.is_none() && !it.excludes();
     let requires = plan.parsed.operators().any(requires);
-    plan.is_browse = requires && !has_terms && !plan.has_vectors();
+    plan.is_browse = requires && !has_terms && !plan.has_vectors() && !plan.has_contextual();
     Ok((plan, filter))
+}
+
+/// Adds what is compared with vectors: the vector that is given, that of a column that is named, or those of the built-in
+/// model and of a column beside it.
+fn add_queries(
+    plan: &mut Plan<'_>,
+    request: &Request,
+    sources: &Sources<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    match &request.vector {
+        Some(vector) => add_given(plan, vector, request, sources)?,
+        None => match given_vector::embedded(request, &plan.text, sources)? {
+            Some(vector) if plan.mode != Mode::Keyword => {
+                add_given(plan, &vector, request, sources)?;
+            }
+            _ if plan.mode == Mode::Keyword => {}
+            _ => {
+                add_vectors(plan, sources, warnings)?;
+                // Who names a column wants no other.
+                if request.vector_column.is_none() {
+                    add_contextual(plan, sources, warnings)?;
+                }
+            }
+        },
+    }
+    Ok(())
+}
+
+/// Adds the queries of columns to a plan whose other parts are known. A model that is not found is told in `warnings`.
+///
+/// # Errors
+/// [`Error::Cancelled`] where a model was stopped.
+fn add_contextual(
+    plan: &mut Plan<'_>,
+    sources: &Sources<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
+    let of_files: Vec<Option<&NumberedColumn>> = sources
+        .files
+        .iter()
+        .map(|source| columns::column_of(source.catalog))
+        .collect();
+    if of_files.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    for (file, (source, column)) in sources.files.iter().zip(of_files).enumerate() {
+        let mut vector = FileVector::default();
+        if let Some(column) = column {
+            match columns::embedded(source, column, &plan.text) {
+                Ok(embedded) => {
+                    vector.query = VectorQuery::by(column.metric, &embedded, column.record.range);
+                    vector.column = column.number;
+                }
+                Err(Error::Cancelled) => return Err(Error::Cancelled),
+                Err(error) => warnings.push(columns::unsearched(source, column, sources, &error)),
+            }
+        }
+        if vector.query.is_some() {
+            let of_file = plan.vector(file);
+            let weights = FusionWeights::of(if of_file.query.is_some() {
+                plan.coverage
+            } else {
+                0.0
+            });
+            vector.weight = weights.contextual_share();
+            if let Some(of_file) = plan.vectors.get_mut(file) {
+                of_file.weight = match plan.mode {
+                    Mode::Semantic => 1.0,
+                    _ => weights.vectors(),
+                };
+            }
+        }
+        plan.contextual.push(vector);
+    }
+    Ok(())
 }
 
 /// The query of the keyword index.

@@ -13,6 +13,7 @@ use crate::container::Snapshot;
 use crate::embed::Embedder;
 use crate::index::keyword::{QuerySegment, Statistics};
 use crate::progress::Reporter;
+use crate::search::models::ColumnModels;
 use crate::store::documents::DocumentRecord;
 
 /// One commit of one file, and who to ask whether to go on.
@@ -28,6 +29,8 @@ pub(crate) struct Source<'p> {
     pub(crate) catalog: &'p Catalog,
     /// The model of the file; `None` when this program cannot reproduce it.
     pub(crate) model: Option<&'p dyn Embedder>,
+    /// Models that are not built in.
+    pub(crate) models: &'p ColumnModels,
     /// Every step that may take long ticks it.
     pub(crate) reporter: &'p Reporter<'p>,
 }
@@ -242,6 +245,7 @@ pub(crate) fn with_sources<T>(
     mut use_sources: impl FnMut(&Sources<'_>) -> Result<T>,
 ) -> Result<T> {
     let reporter = Reporter::silent();
+    let models = ColumnModels::default();
     crate::container::Container::open(path)?.read(|snapshot| {
         let catalog = Catalog::load(snapshot)?;
         let source = Source {
@@ -250,6 +254,7 @@ pub(crate) fn with_sources<T>(
             snapshot,
             catalog: &catalog,
             model: None,
+            models: &models,
             reporter: &reporter,
         };
         use_sources(&Sources::bind(&[source])?)

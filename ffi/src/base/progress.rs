@@ -30,6 +30,8 @@ pub enum kb_stage {
     Lists = 8,
     /// Importing vectors: `files_done` counts the vectors read, then the chunks written.
     Import = 9,
+    /// Embedding chunks by a model: `files_done` counts chunks.
+    Embed = 10,
 }
 
 /// Progress of a long call. Counts grow within a stage and start at 0 in each stage.
@@ -84,6 +86,7 @@ impl Listener {
                 Stage::Commit => kb_stage::Commit,
                 Stage::Lists => kb_stage::Lists,
                 Stage::Import => kb_stage::Import,
+                Stage::Embed => kb_stage::Embed,
                 _ => kb_stage::Search,
             } as i32,
             files_done: progress.files_done,

@@ -2,7 +2,7 @@
 //!
 //! `session` holds the file under change. `edit` and `commit` change single documents, `index`
 //! brings a file up to date with folders, `merge` keeps segments few, `seal` and `clear` write the
-//! file again, `vectors` imports those of other models. This folder stands above the rest of `ingest`: it also uses search and check.
+//! file again, `vectors` imports those of other models and has models make them. This folder stands above the rest of `ingest`: it also uses search and check.
 
 mod clear;
 mod commit;
@@ -30,5 +30,7 @@ pub use source_info::{SourceInfo, document_of};
 pub(crate) use vector_index::embedded::each_embedded;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use vector_index::lists::ListLimits;
-pub use vectors::{ImportReport, NewVectors, VectorTarget};
+pub use vectors::{
+    ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, VectorTarget,
+};
 pub use wait_for_writer::wait_for_writer;

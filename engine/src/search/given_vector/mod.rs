@@ -5,6 +5,8 @@ use kb_types::error::{Error, Result};
 
 use crate::index::vector::query::Query as VectorQuery;
 use crate::metric::Metric;
+use crate::search::contextual::columns as contextual;
+use crate::search::options::Mode;
 use crate::search::request::Request;
 use crate::search::sources::{Source, Sources, file_name};
 use crate::store::vector_columns::BUILT_IN;
@@ -64,18 +66,32 @@ pub(crate) fn queries(
     Ok(queries)
 }
 
-/// Checks the column of a request without a vector, whose words are embedded.
+/// The vector of the words of a request that names a column but gives no vector, by the model of that column; `None`
+/// where the column is that of the built-in model, or none is named.
 ///
 /// # Errors
-/// [`Error::InvalidArgument`] unless it is that of the built-in model.
-pub(crate) fn check_embedded(request: &Request, sources: &Sources<'_>) -> Result<()> {
-    let Some(name) = request.vector_column.as_deref() else {
-        return Ok(());
+/// [`Error::InvalidArgument`] for a column that does not know its model; [`Error::EmbeddingModelUnavailable`].
+pub(crate) fn embedded(
+    request: &Request,
+    text: &str,
+    sources: &Sources<'_>,
+) -> Result<Option<Vec<f32>>> {
+    let named = request.vector_column.as_deref();
+    let Some(name) = named.filter(|name| *name != BUILT_IN_VECTORS) else {
+        return Ok(None);
     };
-    if name == BUILT_IN_VECTORS {
-        return Ok(());
-    }
     let columns = columns(Some(name), sources)?;
+    let first = sources.files.first();
+    let of_model = first.and_then(|source| {
+        let column = source.catalog.vector_columns.named(name)?;
+        column.model.as_ref()?;
+        Some((source, column))
+    });
+    if let Some((source, column)) = of_model {
+        let is_asked = request.mode != Mode::Keyword;
+        let embed = || contextual::embedded(source, column, text);
+        return is_asked.then(embed).transpose();
+    }
     let model = columns.first().map_or("", |column| column.model);
     let model = match model {
         "" => "the model of that column".to_owned(),

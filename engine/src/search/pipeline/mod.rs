@@ -449,8 +449,10 @@ fn bonuses(best: &Scored, plan: &Plan<'_>, sources: &Sources<'_>) -> Vec<Bonus> 
     let keyword_weight = 1.0 - plan.vector(file).weight;
     let parts = Rules::of(&plan.intent).parts(best.fused, keyword_weight, &best.features);
     let parts = parts.into_iter().filter(|part| part.value != 0.0);
-    parts
-        .map(|part| Bonus::new(part.name, part.value, part.score))
+    let contextual = best.contextual.iter();
+    contextual
+        .map(|it| Bonus::new("contextual", it.score, it.gain))
+        .chain(parts.map(|part| Bonus::new(part.name, part.value, part.score)))
         .collect()
 }
 
@@ -471,6 +473,17 @@ fn explain(
             }
         })
         .collect();
+    models.extend(
+        sources
+            .files
+            .iter()
+            .enumerate()
+            .filter_map(|(file, source)| {
+                let columns = &source.catalog.vector_columns;
+                let column = columns.numbered(plan.contextual(file).column)?;
+                Some(column.record.model.as_str())
+            }),
+    );
     models.dedup();
     Explanation {
         terms: plan

@@ -18,6 +18,7 @@
 mod adjacency;
 mod copies;
 mod definitions;
+pub(crate) mod fusion;
 mod names;
 pub(crate) mod parts;
 mod passage;

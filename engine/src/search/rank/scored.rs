@@ -1,5 +1,6 @@
 //! Fuses keyword and vector score into one.
 
+use crate::search::rank::fusion::ContextualScore;
 use crate::search::rank::parts::Features;
 use crate::search::rank::weights::RANK_WEIGHTS;
 use crate::search::sources::ChunkAddress;
@@ -28,7 +29,9 @@ pub(crate) struct Scored {
     pub(crate) keyword: f32,
     /// Vector score, 0..1.
     pub(crate) vector: f32,
-    /// The weighted mean of both, 0..1.
+    /// What a contextual model says of it; `None` without one, and where the chunk has no vector of it.
+    pub(crate) contextual: Option<ContextualScore>,
+    /// The weighted mean of all, 0..1.
     pub(crate) fused: f32,
     /// What else is known of it.
     pub(crate) features: Features,
@@ -43,10 +46,20 @@ impl Scored {
             address,
             keyword,
             vector,
+            contextual: None,
             fused,
             features: Features::default(),
             score: fused,
         }
+    }
+
+    /// Adds what the contextual model says to the fused score. `weight` is that of both models, `share` that of the
+    /// contextual one among them.
+    pub(crate) fn add_contextual(&mut self, score: f32, weight: f32, share: f32) {
+        let gain = weight * share * (score - self.vector);
+        self.contextual = Some(ContextualScore { score, gain });
+        self.fused += gain;
+        self.score = self.fused;
     }
 }
 

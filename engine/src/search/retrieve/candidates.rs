@@ -11,8 +11,10 @@ use crate::catalog::BoundSegment;
 use crate::index::vector::query::Query as VectorQuery;
 use crate::index::vector::reader::Reader;
 use crate::index::vector::{Effort, KnnSegment, Method, ScanStats, knn_with_stats};
+use crate::search::given_vector::FileVector;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::{BATCH_GROWTH, TwoPhaseFilter};
+use crate::search::rank::fusion::Scale;
 use crate::search::rank::scored::{Scored, fused};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
@@ -57,20 +59,37 @@ pub(crate) fn retrieve(
         })?;
         timer.step("keyword");
         by_vector = verified(filter, wanted, |filter, most| {
-            let found = self::by_vector(plan, sources, filter, most)?;
+            let found = self::by_vector(plan, sources, filter, most, &plan.vectors)?;
             vectors = found.1;
             Ok(found.0)
         })?;
         timer.step("vector");
     }
     let (from_keyword, from_vector) = (by_keyword.len(), by_vector.len());
+    let mut by_contextual = List::new();
     let list = match (&plan.keyword_query, plan.has_vectors()) {
+        _ if plan.has_contextual() => {
+            by_contextual = verified(filter, wanted, |filter, most| {
+                let found = self::by_vector(plan, sources, filter, most, &plan.contextual)?;
+                vectors.add(&found.1);
+                Ok(found.0)
+            })?;
+            timer.step("contextual");
+            let lists = [&by_vector, &by_contextual];
+            rescore_union(plan, sources, &by_keyword, lists)?
+        }
         (Some(_), false) => alone(&by_keyword, |score| (plan.keyword_share(score), 0.0)),
         (None, _) => alone(&by_vector, |score| (0.0, score)),
-        (Some(_), true) => rescore_union(plan, sources, &by_keyword, &by_vector)?,
+        (Some(_), true) => rescore_union(plan, sources, &by_keyword, [&by_vector, &List::new()])?,
     };
     Ok(Candidates {
-        bound: bound(plan, sources, wanted, &by_keyword, &by_vector),
+        bound: bound(
+            plan,
+            sources,
+            wanted,
+            &by_keyword,
+            (&by_vector, &by_contextual),
+        ),
         list,
         from_keyword,
         from_vector,
@@ -85,16 +104,22 @@ fn bound(
     sources: &Sources<'_>,
     wanted: usize,
     by_keyword: &List,
-    by_vector: &List,
+    (by_vector, by_contextual): (&List, &List),
 ) -> f32 {
     let last = |list: &List| match list.last() {
         Some((score, _)) if list.len() >= wanted => *score,
         _ => 0.0,
     };
     let (keyword, vector) = (plan.keyword_share(last(by_keyword)), last(by_vector));
+    let contextual = match plan.scale.get() {
+        Some(scale) => scale.apply(last(by_contextual)),
+        None => 0.0,
+    };
     let of_files = (0..sources.files.len()).map(|file| {
         let weight = plan.vector(file).weight;
-        fused(keyword, vector, weight)
+        let share = plan.contextual(file).weight;
+        let without = fused(keyword, vector, weight);
+        without + weight * share * (contextual - vector).max(0.0)
     });
     of_files.fold(0.0, f32::max)
 }
@@ -142,7 +167,7 @@ fn rescore_union(
     plan: &Plan<'_>,
     sources: &Sources<'_>,
     by_keyword: &List,
-    by_vector: &List,
+    [by_vector, by_contextual]: [&List; 2],
 ) -> Result<Vec<Scored>> {
     // In the order of addresses: rows of a segment are then scored together and ascending.
     let mut union: BTreeMap<ChunkAddress, PartialScores> = BTreeMap::new();
@@ -151,6 +176,9 @@ fn rescore_union(
     }
     for (score, address) in by_vector {
         union.entry(*address).or_default().vector = Some(*score);
+    }
+    for (_, address) in by_contextual {
+        union.entry(*address).or_default();
     }
     rescore(plan, sources, union)
 }
@@ -212,7 +240,44 @@ fn rescore(
             list.push(Scored::new(*address, keyword, vector, fused));
         }
     }
+    if plan.has_contextual() {
+        add_contextual(plan, sources, &mut list)?;
+    }
     Ok(list)
+}
+
+/// Adds what the contextual model says to chunks that have a vector of it; they are in the order of their addresses.
+fn add_contextual(plan: &Plan<'_>, sources: &Sources<'_>, list: &mut [Scored]) -> Result<()> {
+    let mut known: Vec<(usize, f32)> = Vec::with_capacity(list.len());
+    let mut first = 0;
+    for of_segment in list.chunk_by(|a, b| a.address.segment == b.address.segment) {
+        let position = of_segment.first().map_or(0, |one| one.address.segment);
+        let of_file = plan.contextual(sources.file_of(position));
+        let vectors = sources.segment(position)?.more_vectors(of_file.column);
+        if let (Some(query), Some(vectors)) = (&of_file.query, vectors) {
+            let present = &vectors.index.present;
+            let with = of_segment.iter().enumerate();
+            let with = with.filter(|(_, one)| present.contains(one.address.row));
+            let (numbers, rows): (Vec<usize>, Vec<u32>) = with
+                .map(|(number, one)| (first + number, one.address.row))
+                .unzip();
+            let scores = vectors.reader()?.scores(query, &rows)?;
+            known.extend(numbers.into_iter().zip(scores));
+        }
+        first += of_segment.len();
+    }
+    let scale = plan.scale.get_or_init(|| {
+        let pair = |(number, score): &(usize, f32)| Some((list.get(*number)?.vector, *score));
+        Scale::of(&known.iter().filter_map(pair).collect::<Vec<_>>())
+    });
+    for (number, score) in known {
+        if let Some(scored) = list.get_mut(number) {
+            let file = sources.file_of(scored.address.segment);
+            let (weight, share) = (plan.vector(file).weight, plan.contextual(file).weight);
+            scored.add_contextual(scale.apply(score), weight, share);
+        }
+    }
+    Ok(())
 }
 
 /// The vector scores of some rows of a segment; 0 where a row has no vector in the column.
@@ -282,9 +347,10 @@ fn by_vector(
     sources: &Sources<'_>,
     filter: &TwoPhaseFilter<'_>,
     most: usize,
+    queries: &[FileVector],
 ) -> Result<(List, ScanStats)> {
     let mut near = Vec::new();
-    for search in vector_searches(plan, sources, filter)? {
+    for search in vector_searches(plan, sources, filter, queries)? {
         sources.tick()?;
         near.push(search.run(most)?);
     }
@@ -298,7 +364,7 @@ fn both(
     filter: &TwoPhaseFilter<'_>,
     most: usize,
 ) -> Result<(List, (List, ScanStats))> {
-    let searches = vector_searches(plan, sources, filter)?;
+    let searches = vector_searches(plan, sources, filter, &plan.vectors)?;
     // Without ticks: the reporter belongs to the thread of the caller.
     let run = || -> Result<Vec<Near>> { searches.iter().map(|search| search.run(most)).collect() };
     let (keyword, near) = thread::scope(|scope| {
@@ -346,10 +412,10 @@ fn vector_searches<'s>(
     plan: &'s Plan<'_>,
     sources: &'s Sources<'_>,
     filter: &'s TwoPhaseFilter<'_>,
+    queries: &'s [FileVector],
 ) -> Result<Vec<VectorSearch<'s>>> {
     let mut searches = Vec::new();
-    for file in 0..sources.files.len() {
-        let of_file = plan.vector(file);
+    for (file, of_file) in queries.iter().enumerate() {
         let Some(query) = &of_file.query else {
             continue;
         };

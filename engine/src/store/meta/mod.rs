@@ -13,6 +13,7 @@ use crate::store::blocks::BLOCK_LIMIT_BYTES;
 use crate::store::meta::selection::RootSelection;
 use crate::store::tables;
 
+pub(crate) mod column_model;
 pub(crate) mod effort;
 pub(crate) mod selection;
 pub(crate) mod vector_columns;

@@ -14,6 +14,7 @@ use crate::container::codec::{decode_record, encode_record, u64_at};
 use crate::container::{Key, Snapshot};
 use crate::metric::Metric;
 use crate::store::effort::ColumnEffortRecord;
+use crate::store::meta::column_model::{ColumnModel, ColumnModelRecord};
 use crate::store::tables;
 
 const COLUMN_VERSION: u8 = 1;
@@ -21,6 +22,8 @@ const COLUMN_VERSION: u8 = 1;
 const MEASURED_VERSION: u8 = 3;
 /// Version of a column with an effort of an older kind, which is ignored.
 const SHARED_VERSION: u8 = 2;
+/// Version of a column that knows its model.
+const MODELLED_VERSION: u8 = 4;
 const STATE_VERSION: u8 = 1;
 
 /// Largest number of a column of vectors.
@@ -74,6 +77,15 @@ struct SharedColumn {
     recall: f32,
 }
 
+/// The stored form of version 4.
+#[derive(SchemaRead, SchemaWrite)]
+struct ModelledColumn {
+    record: VectorColumnRecord,
+    effort: Option<ColumnEffortRecord>,
+    quantised: Option<QuantisedRecord>,
+    model: ColumnModelRecord,
+}
+
 /// What quantising leaves of a column, behind the other fields of its row; older writers leave it out.
 #[derive(Debug, Clone, PartialEq, SchemaRead, SchemaWrite)]
 pub struct QuantisedRecord {
@@ -109,12 +121,23 @@ pub struct NumberedColumn {
     pub effort: Option<ColumnEffortRecord>,
     /// What quantising leaves of it; `None` where that was not measured.
     pub quantised: Option<QuantisedRecord>,
+    /// The model that made its vectors; `None` where an import gave them.
+    pub model: Option<ColumnModel>,
 }
 
 impl NumberedColumn {
     #[cfg(any(test, feature = "ingest"))]
     fn encode(&self) -> Result<Vec<u8>> {
         let record = self.record.clone();
+        if let Some(model) = &self.model {
+            let modelled = ModelledColumn {
+                record,
+                effort: self.effort.clone(),
+                quantised: self.quantised.clone(),
+                model: ColumnModelRecord::of(model),
+            };
+            return encode_record(MODELLED_VERSION, &modelled);
+        }
         let mut bytes = match self.effort.clone() {
             None => encode_record(COLUMN_VERSION, &record)?,
             Some(effort) => encode_record(MEASURED_VERSION, &MeasuredColumn { record, effort })?,
@@ -225,6 +248,21 @@ impl VectorColumns {
         transaction.remove(tables::VECTORS, key).map(|_| ())
     }
 
+    /// What a new file in the place of this one begins with: columns that know their model, which embeds the chunks
+    /// again; `None` without any.
+    #[cfg(feature = "ingest")]
+    pub fn without_rows(&self) -> Option<VectorColumns> {
+        let mut columns = self.clone();
+        columns.list.retain(|column| column.model.is_some());
+        for column in &mut columns.list {
+            (column.effort, column.quantised) = (None, None);
+        }
+        if columns.numbered(columns.default).is_none() {
+            columns.default = BUILT_IN;
+        }
+        (!columns.list.is_empty()).then_some(columns)
+    }
+
     /// The column of that number; `None` also for the built-in one.
     pub fn numbered(&self, number: u16) -> Option<&NumberedColumn> {
         let at = self
@@ -272,7 +310,14 @@ pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
 /// Reads a row of the table.
 fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
     const WHAT: &str = "a column of vectors";
+    let mut model = None;
     let (record, effort, quantised) = match row.first() {
+        Some(&MODELLED_VERSION) => {
+            let row: ModelledColumn = decode_record(WHAT, MODELLED_VERSION, row)?;
+            let of_column = row.model.model(row.record.dim);
+            model = Some(of_column.ok_or_else(|| wrong_column(number))?);
+            (row.record, row.effort, row.quantised)
+        }
         Some(&MEASURED_VERSION) => {
             let both = decode_record::<(MeasuredColumn, QuantisedRecord)>;
             let (row, quantised) = match both(WHAT, MEASURED_VERSION, row) {
@@ -306,7 +351,7 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
         && record.range.is_finite()
         && record.range > 0.0;
     if !is_sound {
-        return Err(damaged(&format!("has a column {number} that none may be")));
+        return Err(wrong_column(number));
     }
     let metric = Metric::from_number(record.metric).ok_or_else(|| Error::FormatUnsupported {
         needs: format!("metric {} of vectors", record.metric),
@@ -318,7 +363,12 @@ fn column(number: u16, row: &[u8]) -> Result<NumberedColumn> {
         record,
         effort,
         quantised,
+        model,
     })
+}
+
+fn wrong_column(number: u16) -> Error {
+    damaged(&format!("has a column {number} that none may be"))
 }
 
 fn damaged(what: &str) -> Error {
@@ -327,6 +377,8 @@ fn damaged(what: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use kb_types::{ModelCard, Pooling};
+
     use super::*;
 
     fn record(name: &str) -> VectorColumnRecord {
@@ -402,6 +454,59 @@ mod tests {
         let row = encode_record(SHARED_VERSION, &older).unwrap();
         assert_eq!(column(1, &row).unwrap(), measured);
         assert_eq!(measured.encode().unwrap().first(), Some(&COLUMN_VERSION));
+    }
+
+    #[test]
+    fn a_column_keeps_its_model() {
+        let card = ModelCard {
+            source: "onnx".to_owned(),
+            name: "minilm".to_owned(),
+            location: "/models/minilm".to_owned(),
+            dimension: 3,
+            pooling: Pooling::Cls,
+            normalised: true,
+            query_prefix: "query: ".to_owned(),
+            passage_prefix: "passage: ".to_owned(),
+            max_tokens: 256,
+            weights: Some([9; 32]),
+        };
+        let small = VectorColumnRecord {
+            dim: 3,
+            ..record("a")
+        };
+        let model = ColumnModel {
+            card,
+            probes: vec![("tide".to_owned(), vec![0.6, 0.0, 0.8])],
+        };
+        let mut modelled = NumberedColumn {
+            model: Some(model),
+            ..read(1, &small).unwrap()
+        };
+        let row = modelled.encode().unwrap();
+        assert_eq!(row.first(), Some(&MODELLED_VERSION));
+        assert_eq!(column(1, &row).unwrap(), modelled);
+        type Lie = fn(&mut ColumnModel);
+        let lies: [Lie; 5] = [
+            |it| it.card.name.clear(),
+            |it| it.card.query_prefix = "q".repeat(1001),
+            |it| it.probes[0].1.truncate(2),
+            |it| it.probes[0].1[1] = f32::NAN,
+            |it| it.probes = vec![it.probes[0].clone(); 17],
+        ];
+        for (number, lie) in lies.into_iter().enumerate() {
+            let mut told = modelled.clone();
+            lie(told.model.as_mut().unwrap());
+            let error = column(1, &told.encode().unwrap()).unwrap_err();
+            assert_eq!(error.code(), "DAMAGED", "{number}");
+        }
+        modelled.quantised = Some(QuantisedRecord {
+            queries: 32,
+            k: 10,
+            rows: 9,
+            recall: 0.9,
+        });
+        let row = modelled.encode().unwrap();
+        assert_eq!(column(1, &row).unwrap(), modelled);
     }
 
     #[test]

@@ -39,6 +39,7 @@ use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
 use crate::store::meta::{Manifest, Meta, Settings};
 use crate::store::skipped;
+use crate::store::vector_columns::VectorColumns;
 
 /// A new file is made smaller when more than one part in this number is unused.
 // Copying reads and writes each page once, which is little beside parsing and embedding what it holds.
@@ -187,7 +188,7 @@ impl Session {
                 if is_empty {
                     return Ok((recorder.report(tally, batch.meta()), false));
                 }
-                new_settings.write(&mut transaction)?;
+                write_kept(&mut transaction, new_settings, start.columns.as_ref())?;
                 recorder.stage(Stage::Write)?;
                 let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
                 reporter.wait_for(watched(|| transaction.commit()))?;
@@ -241,8 +242,10 @@ impl Session {
             .filter(|id| *id != meta.embedder.id);
         let lost_columns = before.map_or_else(Vec::new, |before| {
             let columns = before.catalog.vector_columns.list.iter();
-            columns.map(|column| column.record.name.clone()).collect()
+            let imported = columns.filter(|column| column.model.is_none());
+            imported.map(|column| column.record.name.clone()).collect()
         });
+        let columns = before.and_then(|before| before.catalog.vector_columns.without_rows());
         if let Some(codec) = options.vectors {
             meta.embedder.codec = codec.number();
         }
@@ -266,6 +269,7 @@ impl Session {
             recall_before,
             model_before,
             lost_columns,
+            columns,
         })
     }
 
@@ -335,8 +339,23 @@ struct Start {
     recall_before: Option<f32>,
     /// The model of the file before it, where that is another one.
     model_before: Option<String>,
-    /// Columns of vectors that the file before it had.
+    /// Columns of imported vectors that the file before it had.
     lost_columns: Vec<String>,
+    /// Columns whose model embeds the chunks again.
+    columns: Option<VectorColumns>,
+}
+
+/// Writes what a new file has beside documents.
+fn write_kept(
+    transaction: &mut Transaction<'_>,
+    settings: &Settings,
+    columns: Option<&VectorColumns>,
+) -> Result<()> {
+    settings.write(transaction)?;
+    match columns {
+        Some(columns) => columns.write(transaction),
+        None => Ok(()),
+    }
 }
 
 /// The next input of a run; a document that stays is read from the file before.

@@ -234,6 +234,10 @@ fn sealed_columns(
         to.number = columns.next;
         // Measured again once it has lists.
         to.effort = None;
+        // A place on this machine means nothing on another.
+        if let Some(model) = &mut to.model {
+            model.card.location.clear();
+        }
         if codec == Some(Codec::I8) && column.record.codec != Codec::I8.number() {
             let name = &column.record.name;
             return Err(Error::InvalidArgument {

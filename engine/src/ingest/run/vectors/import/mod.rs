@@ -16,6 +16,7 @@ use crate::ingest::run::vectors::rows::WaitingRows;
 use crate::ingest::run::vectors::targets::{RowAddress, Targets};
 use crate::ingest::segment::more_vectors::MoreVectorsWriter;
 use crate::progress::{Progress, Reporter, Stage};
+use crate::store::meta::column_model::ColumnModel;
 use crate::store::vector_columns::{
     MODEL_LIMIT_BYTES, NUMBER_LIMIT, NumberedColumn, QuantisedRecord, VectorColumnRecord,
     VectorColumns, name_fault,
@@ -56,11 +57,18 @@ impl Session {
         }
         reporter.start(Stage::Import)?;
         let report = self.change_vectors(reporter, |change| {
-            let report = import(change, options, rows, reporter)?;
+            let report = import(change, options, None, rows, reporter)?;
             Ok((report, true))
         })?;
         // Lists of the built-in column are left to the next index run, which measures what searches find then.
-        let columns = (self.list_limits, Columns::Imported);
+        self.build_lists(Columns::Imported, reporter);
+        Ok(report)
+    }
+
+    /// Makes inverted lists for columns that have none. Where that fails or is stopped they are left to the next index
+    /// run.
+    pub(super) fn build_lists(&mut self, columns: Columns, reporter: &Reporter<'_>) {
+        let columns = (self.list_limits, columns);
         if let Some(LockedFile {
             writer,
             base: Some(base),
@@ -73,7 +81,6 @@ impl Session {
                 self.open = None;
             }
         }
-        Ok(report)
     }
 }
 
@@ -86,16 +93,18 @@ struct Read {
     replaced: u64,
 }
 
-fn import(
+/// Imports into a column; a new one is of that model.
+pub(super) fn import(
     mut change: Change<'_, '_>,
     options: &NewVectors,
+    model: Option<&ColumnModel>,
     rows: &mut Given<'_>,
     reporter: &Reporter<'_>,
 ) -> Result<ImportReport> {
     let mut columns = change.catalog.vector_columns.clone();
     let (mut column, is_new) = match columns.named(&options.name) {
         Some(column) => (continued(column, options)?, false),
-        None => (begun(&columns, options)?, true),
+        None => (begun(&columns, options, model)?, true),
     };
     let mut read = read(&change, (&mut column, is_new), options, rows, reporter)?;
     // Known only after the last vector, as it depends on all of them: this is why vectors wait in a
@@ -130,6 +139,10 @@ fn import(
         .find(|it| it.number == column.number)
     {
         known.quantised = column.quantised;
+        if let (Some(known), Some(model)) = (&mut known.model, model) {
+            // The same model may have been found elsewhere.
+            known.card.location.clone_from(&model.card.location);
+        }
     }
     columns.write(change.transaction)?;
     Ok(report)
@@ -180,7 +193,11 @@ fn continued(column: &NumberedColumn, options: &NewVectors) -> Result<NumberedCo
 }
 
 /// A new column; its dimensions and range follow from its vectors.
-fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn> {
+fn begun(
+    columns: &VectorColumns,
+    options: &NewVectors,
+    model: Option<&ColumnModel>,
+) -> Result<NumberedColumn> {
     if columns.next > NUMBER_LIMIT {
         return Err(Error::TooMany {
             what: "columns of vectors that were ever imported",
@@ -202,6 +219,7 @@ fn begun(columns: &VectorColumns, options: &NewVectors) -> Result<NumberedColumn
         },
         effort: None,
         quantised: None,
+        model: model.cloned(),
     })
 }
 

@@ -8,6 +8,10 @@ use std::sync::Arc;
 
 use crate::VECTOR_DIM_LIMIT;
 
+#[cfg(feature = "testing")]
+#[doc(hidden)]
+pub mod toy;
+
 /// How the vectors of tokens become the vector of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
