@@ -13,6 +13,7 @@ mod failure;
 mod faults;
 mod launcher;
 mod locate;
+mod models;
 mod output;
 mod target;
 mod vector_file;
@@ -54,6 +55,7 @@ pub fn run_as(arguments: &[OsString], launcher: Launcher) -> u8 {
         Extraction::Worker(options).install_default();
     }
     launcher.install();
+    kb_engine::install_models(models::resolver());
     run_to_end(arguments) as u8
 }
 
@@ -189,6 +191,7 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Rm(verb) => cmd::write::rm::run(&verb, output),
         Verb::Tag(verb) => cmd::write::tag::run(&verb, output),
         Verb::Import(verb) => cmd::write::import::run(&verb, output),
+        Verb::Reembed(verb) => cmd::write::reembed::run(&verb, output),
         Verb::Vectors(verb) => cmd::write::vectors::run(&verb, output),
         Verb::Models(verb) => cmd::models::run(&verb, output),
         Verb::Watch(verb) => cmd::write::watch::run(&verb, output),

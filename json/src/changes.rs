@@ -1,6 +1,6 @@
 //! Objects about changes of a file: what a run changed, or would change.
 
-use kb_engine::{ChangedSources, DocumentInfo, ImportReport, Report, SealReport};
+use kb_engine::{ChangedSources, DocumentInfo, ImportReport, ReembedReport, Report, SealReport};
 
 use crate::document::document_head;
 use crate::object::{Object, share};
@@ -162,6 +162,21 @@ pub fn import_report(name: &str, report: &ImportReport) -> Object {
         .field("dim", report.dim)
         .field("replaced", report.replaced)
         .field("cut_numbers", report.cut_numbers)
+        .field("recall", report.recall.map(share))
+}
+
+/// What a model embedded into a column of vectors.
+#[must_use]
+pub fn reembed_report(report: &ReembedReport) -> Object {
+    Object::new()
+        .field("column", report.column.as_str())
+        .field("model", report.model.as_str())
+        .field("embedded", report.embedded)
+        .field("empty", report.empty)
+        .field("left", report.left)
+        .field("chunks", report.chunks)
+        .field("commits", report.commits)
+        .field("model_seconds", share(report.model_time.as_secs_f32()))
         .field("recall", report.recall.map(share))
 }
 

@@ -1,7 +1,8 @@
 //! Objects about a file: its contents, sources and sizes.
 
 use kb_engine::{
-    ColumnRecall, Info, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn, WriterInfo,
+    ColumnRecall, Info, ModelCard, Recall, RootInfo, Sizes, UnquantisedRecall, VectorColumn,
+    WriterInfo,
 };
 use serde_json::Value;
 
@@ -75,10 +76,29 @@ pub fn vector_column(column: &VectorColumn) -> Object {
         .field("codec", column.codec.name())
         .field("rows", column.rows)
         .field("default", column.is_default);
+    let object = match &column.card {
+        Some(card) => object.object("card", model_card(card)),
+        None => object,
+    };
     match &column.recall {
         Some(recall) => object.object("recall", column_recall(recall)),
         None => object.field("recall", Value::Null),
     }
+}
+
+fn model_card(card: &ModelCard) -> Object {
+    let hex =
+        |hash: [u8; 32]| -> String { hash.iter().map(|byte| format!("{byte:02x}")).collect() };
+    Object::new()
+        .field("source", &*card.source)
+        .field("name", &*card.name)
+        .field("location", &*card.location)
+        .field("pooling", card.pooling.name())
+        .field("normalised", card.normalised)
+        .field("query_prefix", &*card.query_prefix)
+        .field("passage_prefix", &*card.passage_prefix)
+        .field("max_tokens", card.max_tokens)
+        .field("weights", card.weights.map(hex))
 }
 
 fn column_recall(recall: &ColumnRecall) -> Object {

@@ -97,6 +97,7 @@ pub(crate) enum Verb {
     Rm(RmArguments),
     Tag(TagArguments),
     Import(ImportArguments),
+    Reembed(ReembedArguments),
     Vectors(ColumnsArguments),
     Models(ModelsArguments),
     Watch(WatchArguments),

@@ -1,6 +1,7 @@
 //! Flags of `kb import` and `kb vectors`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
@@ -137,6 +138,67 @@ Examples:
   kb import vectors notes.kb minilm.npy --default     one row per chunk, in order
   kb import vectors notes.kb e5.npy --rows chunks.jsonl --metric dot
   kb import vectors notes.kb new.jsonl --name e5 --replace";
+
+/// Embed the chunks of a file by another model, beside the built-in one
+///
+/// Searches then use both models. Newest documents come first. Vectors are saved every 20 seconds, and the command goes on
+/// where it stopped, so an interrupt loses little. Other programs may write the file meanwhile. `kb index`, `kb add` and
+/// `kb watch` embed what they add, as long as the model is where it was.
+#[derive(Debug, Args)]
+#[command(after_help = REEMBED_EXAMPLES)]
+pub(crate) struct ReembedArguments {
+    #[command(flatten)]
+    pub(crate) file: FileOperand,
+
+    /// The model: `onnx:FOLDER`, `model2vec:FOLDER`, or a name that `kb models add` gave
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) embedder: String,
+
+    /// Name of a new or existing column [default: the name of the model]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// How to store a new column
+    #[arg(long, value_name = "CODEC", default_value = "i8")]
+    pub(crate) codec: VectorsArgument,
+
+    /// Stop after this time, such as 90s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) max_time: Option<Duration>,
+
+    /// Remove the vectors of another model from this column first
+    #[arg(long)]
+    pub(crate) replace: bool,
+
+    /// Send the texts to the service that SPEC names (`openai:`)
+    ///
+    /// Later searches, and `kb index` and `kb add`, send to it only if KB_EMBEDDER_SERVICE is set to its place, as
+    /// `kb vectors --json` shows it.
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+/// Parses a time with its unit.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let seconds = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let parsed = seconds.iter().find_map(|(unit, seconds)| {
+        let number: f64 = text.strip_suffix(unit)?.parse().ok()?;
+        Duration::try_from_secs_f64(number * seconds).ok()
+    });
+    parsed.ok_or_else(|| format!("{text:?} is not a time; give 90s, 10m or 2h"))
+}
+
+const REEMBED_EXAMPLES: &str = "\
+Examples:
+  kb reembed notes.kb --embedder onnx:models/minilm
+  kb reembed notes.kb --embedder onnx:models/minilm --max-time 10m
+  kb vectors notes.kb                   the columns, and how many chunks have a vector";
 
 /// List the vector columns of a file, remove one, or choose the default
 ///

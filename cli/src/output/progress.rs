@@ -128,6 +128,22 @@ impl Meter {
         self.bar.set_position(done);
     }
 
+    /// How many of all were done, with a message of its own; elsewhere than on a terminal a line now and then.
+    pub(crate) fn show_rate(&self, stage: &'static str, message: String, done: u64, total: u64) {
+        let now = Instant::now();
+        if self.next_line.get().is_some_and(|next| now >= next) {
+            self.next_line.set(Some(now + LINE_INTERVAL));
+            log(&format!("{stage}: {message}"));
+        }
+        if self.bar.length() != Some(total) {
+            self.bar.set_style(style(fitting(COUNTED)));
+            self.bar.set_length(total);
+        }
+        self.bar.set_prefix(stage);
+        self.bar.set_message(message);
+        self.bar.set_position(done);
+    }
+
     /// A line on stderr, above the bar.
     pub(crate) fn note(&self, text: &str) {
         self.bar.suspend(|| log(text));

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::UNIX_EPOCH;
 
 use kb_engine::{
@@ -11,11 +12,13 @@ use kb_engine::{
 };
 
 use crate::args::AddArguments;
+use crate::cmd::write::reembed;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::locate;
 use crate::output::Output;
 use crate::output::format::shell_word;
+use crate::output::progress::Meter;
 use crate::target::writing_hint;
 use crate::writer_wait::{wait_for_writer, waiting_note};
 
@@ -50,6 +53,8 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
     );
     let (added, replaced) = added.map_err(|error| explain(error, arguments, &file))?;
     show(&added, replaced, arguments, output)?;
+    let meter = Meter::of_run(output.stderr_is_terminal(), true);
+    reembed::follow(&file, &AtomicBool::new(false), &meter, output)?;
     Ok(Exit::Found)
 }
 

@@ -8,6 +8,7 @@ use kb_engine::{
 };
 
 use crate::args::{IndexArguments, VectorsArgument};
+use crate::cmd::write::reembed;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -77,6 +78,7 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         note_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);
     }
+    reembed::follow(&target.file, &cancel, &meter, output)?;
     let file_bytes = std::fs::metadata(&target.file)
         .map_err(|error| Failure::io(&format!("read {}", target.file.display()), &error))?
         .len();
