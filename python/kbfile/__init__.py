@@ -52,6 +52,7 @@ from kbfile._kbfile import (
     Matches,
     Page,
     Progress,
+    ReembedReport,
     SealReport,
     Section,
     Sheet,
@@ -71,6 +72,7 @@ from kbfile._kbfile import (
     open_writer as _open_writer,
     search_files,
 )
+from kbfile._types import Embedder
 
 __all__ = [
     "Chunk",
@@ -101,6 +103,7 @@ __all__ = [
     "Page",
     "PermissionDeniedError",
     "Progress",
+    "ReembedReport",
     "ReplacedError",
     "SealReport",
     "Section",
@@ -128,6 +131,8 @@ __all__ = [
 def open(
     source: str | PathLike[str] | bytes | bytearray | memoryview,
     mode: Literal["r"] = "r",
+    *,
+    embedder: Embedder | None = None,
 ) -> Kb: ...
 @overload
 def open(
@@ -136,6 +141,7 @@ def open(
     *,
     lock_timeout: float = 10.0,
     extraction: Literal["worker", "in-process"] = "worker",
+    embedder: Embedder | None = None,
 ) -> Writer: ...
 def open(
     source: str | PathLike[str] | bytes | bytearray | memoryview,
@@ -143,6 +149,7 @@ def open(
     *,
     lock_timeout: float = 10.0,
     extraction: Literal["worker", "in-process"] = "worker",
+    embedder: Embedder | None = None,
 ) -> Kb:
     """Open a .kb file. "r" reads it, "w" creates a new file, "a" changes or creates it, "x" creates it only if it is new.
 
@@ -154,11 +161,14 @@ def open(
     `extraction` says where office documents, PDF files and other risky formats are read. "worker" reads them in sandboxed
     processes. "in-process" reads them in this process, which a hostile file can then slow down or abort.
 
+    `embedder` embeds queries for columns of vectors that it made (`Writer.reembed`), so that searches use them beside the
+    built-in model. It is a function of a list of texts, or an object of LangChain, LlamaIndex or Sentence Transformers.
+
     Raises NotFoundError, FormatError (not a .kb file, or an unsupported version), DamagedError, ExistsError ("x"), and
     StorageError.
     """
     if mode == "r":
-        return _open_reader(source)
+        return _open_reader(source, embedder)
     if isinstance(source, (bytes, bytearray, memoryview)):
         raise TypeError(f"mode {mode!r} needs a path: bytes cannot be written")
-    return _open_writer(source, mode, lock_timeout, extraction)
+    return _open_writer(source, mode, lock_timeout, extraction, embedder)

@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex, final, overload
 from typing_extensions import disjoint_base
 
 from kbfile._field import FieldValue
-from kbfile._types import Class, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since, Sort
+from kbfile._types import Class, Embedder, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since, Sort
 
 __all__ = [
     "Progress",
@@ -23,6 +23,7 @@ __all__ = [
     "Section",
     "restore_document",
     "ImportReport",
+    "ReembedReport",
     "VectorColumn",
     "Hit",
     "restore_hit",
@@ -434,6 +435,29 @@ class Writer(Kb):
 
         `metric` is "cosine", "dot" or "l2", `codec` "i8" or "i4". `default=True` makes this the default column of searches by
         vector. A chunk that already has a vector in the column is an error, unless replace=True.
+        """
+    def reembed(
+        self,
+        embedder: Embedder | None = None,
+        *,
+        name: str | None = None,
+        model: str | None = None,
+        codec: Literal["i8", "i4"] = "i8",
+        max_seconds: float | None = None,
+        commit_seconds: float = 20.0,
+        replace: bool = False,
+        progress: bool | ProgressCallback | None = None,
+    ) -> list[ReembedReport]:
+        """Embeds the chunks that have no vector of a model yet, newest documents first, into a column, which is made if it is
+        new. Searches then use the column beside the built-in model, if `kbfile.open` gets the same `embedder`.
+
+        `embedder` is a function of a list of texts that returns an array `[texts, dim]` or a list of lists, or an object of
+        LangChain, LlamaIndex or Sentence Transformers. Without it, the one that `kbfile.open` got fills its columns. `model`
+        names it in the file, `name` names the column.
+
+        Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
+        stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises
+        InvalidArgumentError, unless replace=True.
         """
     def remove_vectors(self, name: str) -> int:
         """Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors."""
@@ -1082,6 +1106,32 @@ class VectorColumn:
         """Measured share of the 10 nearest vectors that searches find; None if not measured."""
 
 @final
+class ReembedReport:
+    """What a model embedded into a column of vectors."""
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+    @property
+    def model(self) -> str:
+        """The model."""
+    @property
+    def embedded(self) -> int:
+        """Chunks that were embedded."""
+    @property
+    def empty(self) -> int:
+        """Chunks of which the model knows no token."""
+    @property
+    def left(self) -> int:
+        """Chunks that still have no vector."""
+    @property
+    def chunks(self) -> int:
+        """Chunks of the file."""
+    @property
+    def model_seconds(self) -> float:
+        """Seconds spent in the model."""
+
+@final
 class ImportReport:
     """What an import of vectors did."""
 
@@ -1192,13 +1242,17 @@ class VerifyReport:
         """How long it took."""
     def __bool__(self) -> bool: ...
 
-def open_reader(source: str | PathLike[str] | bytes | bytearray | memoryview) -> Kb:
+def open_reader(
+    source: str | PathLike[str] | bytes | bytearray | memoryview,
+    embedder: Embedder | None,
+) -> Kb:
     """Opens a file for reading; `kbfile.open` calls it."""
 def open_writer(
     path: str | PathLike[str],
     mode: Literal["w", "a", "x"],
     lock_timeout: float,
     extraction: Literal["worker", "in-process"],
+    embedder: Embedder | None,
 ) -> Writer:
     """Opens a file for writing; `kbfile.open` calls it."""
 def embed(texts: str | Iterable[str], *, query: bool = False) -> Any:

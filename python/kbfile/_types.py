@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
 
 if TYPE_CHECKING:
     from kbfile._kbfile import Progress
@@ -44,3 +44,6 @@ OneOrMany: TypeAlias = Union[str, Iterable[str]]
 
 ProgressCallback: TypeAlias = Callable[["Progress"], object]
 """Called about 20 times per second during a long call. If it raises, the call ends."""
+
+Embedder: TypeAlias = Union[Callable[[list[str]], Any], Any]
+"""What embeds texts: a function of a list of texts, or an object of LangChain, LlamaIndex or Sentence Transformers."""

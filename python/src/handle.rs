@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kb_engine::Kb;
+use kb_engine::{EmbedderResolver, Kb};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::embedding::OnePythonEmbedder;
 use crate::error::{of_code, raised};
 
 /// Where the bytes of a file are.
@@ -23,6 +24,8 @@ pub(crate) enum Source {
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) source: Source,
+    /// What embeds queries for columns that it made.
+    models: Option<Arc<OnePythonEmbedder>>,
     state: Mutex<State>,
 }
 
@@ -36,8 +39,12 @@ struct State {
 
 impl Handle {
     /// Opens it now.
-    pub(crate) fn open(py: Python<'_>, source: Source) -> PyResult<Handle> {
-        let opened = py.detach(|| open(&source));
+    pub(crate) fn open(
+        py: Python<'_>,
+        source: Source,
+        models: Option<Arc<OnePythonEmbedder>>,
+    ) -> PyResult<Handle> {
+        let opened = py.detach(|| open(&source, models.as_ref()));
         let opened = opened.map_err(|error| raised(py, &error))?;
         let state = State {
             opened: Some((process::id(), Arc::new(opened))),
@@ -45,14 +52,16 @@ impl Handle {
         };
         Ok(Handle {
             source,
+            models,
             state: Mutex::new(state),
         })
     }
 
     /// Opens it when it is first read: of a writer, whose file may not be there yet.
-    pub(crate) fn open_later(path: PathBuf) -> Handle {
+    pub(crate) fn open_later(path: PathBuf, models: Option<Arc<OnePythonEmbedder>>) -> Handle {
         Handle {
             source: Source::Path(path),
+            models,
             state: Mutex::default(),
         }
     }
@@ -69,7 +78,8 @@ impl Handle {
         {
             return Ok(Arc::clone(kb));
         }
-        let kb = Arc::new(open(&self.source).map_err(|error| raised(py, &error))?);
+        let opened = open(&self.source, self.models.as_ref());
+        let kb = Arc::new(opened.map_err(|error| raised(py, &error))?);
         state.opened = Some((process, Arc::clone(&kb)));
         Ok(kb)
     }
@@ -96,11 +106,15 @@ impl Handle {
     }
 }
 
-fn open(source: &Source) -> Result<Kb, kb_engine::Error> {
-    match source {
-        Source::Path(path) => Kb::open(path),
-        Source::Bytes(bytes) => Kb::from_bytes(Arc::clone(bytes)),
-    }
+fn open(source: &Source, models: Option<&Arc<OnePythonEmbedder>>) -> Result<Kb, kb_engine::Error> {
+    let kb = match source {
+        Source::Path(path) => Kb::open(path)?,
+        Source::Bytes(bytes) => Kb::from_bytes(Arc::clone(bytes))?,
+    };
+    Ok(match models {
+        Some(models) => kb.with_models(Arc::clone(models) as Arc<dyn EmbedderResolver>),
+        None => kb,
+    })
 }
 
 /// The exception of a handle that is closed.

@@ -1,9 +1,10 @@
 //! The rows of an import: vectors from Python, with their chunks.
 
+use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
 use kb_engine::{Error, VectorTarget};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
 use pyo3::types::PySlice;
 
@@ -271,4 +272,19 @@ impl Iterator for RowIterator<'_> {
         let target = self.rows.chunks.target(row)?;
         Some(Ok((target, vector.to_vec())))
     }
+}
+
+/// Warns where the stored numbers of an import find too few of the nearest vectors.
+pub(crate) fn warn_of_loss(py: Python<'_>, report: &kb_engine::ImportReport) -> PyResult<()> {
+    let low = kb_engine::ImportReport::LOW_RECALL;
+    let Some(recall) = report.recall.filter(|recall| *recall < low) else {
+        return Ok(());
+    };
+    let message = format!(
+        "searches find only {:.0} % of the 10 nearest vectors: a few dimensions are much larger than the others. \
+         Multiply all vectors and queries by one orthogonal matrix first, or do not use codec=\"i4\"",
+        recall * 100.0
+    );
+    let message = CString::new(message)?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }

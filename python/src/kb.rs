@@ -14,6 +14,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
 use crate::call::{Listener, run, run_short};
 use crate::documents::document::{Document, DocumentIterator, document_name};
+use crate::embedding::OnePythonEmbedder;
 use crate::error::{invalid, raised};
 use crate::handle::{Handle, Source};
 use crate::options::{cursor, kinds, request, take_filter, unexpected, words};
@@ -47,7 +48,10 @@ impl Kb {
 
 /// Opens a file for reading; `kbfile.open` calls it.
 #[pyfunction]
-pub(crate) fn open_reader(source: &Bound<'_, PyAny>) -> PyResult<Kb> {
+pub(crate) fn open_reader(
+    source: &Bound<'_, PyAny>,
+    embedder: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Kb> {
     let py = source.py();
     let is_bytes = source.is_instance_of::<PyBytes>()
         || source.is_instance_of::<PyByteArray>()
@@ -58,7 +62,8 @@ pub(crate) fn open_reader(source: &Bound<'_, PyAny>) -> PyResult<Kb> {
     } else {
         Source::Path(absolute(source)?)
     };
-    let handle = Handle::open(py, source)?;
+    let models = embedder.map(OnePythonEmbedder::of).transpose()?;
+    let handle = Handle::open(py, source, models)?;
     Ok(Kb::of_handle(&Arc::new(handle)))
 }
 

@@ -8,6 +8,7 @@ mod arrow;
 mod call;
 mod command;
 mod documents;
+mod embedding;
 mod error;
 mod fields;
 mod handle;
@@ -44,7 +45,7 @@ mod _kbfile {
     #[pymodule_export]
     use super::kb::{Kb, open_reader, search_files};
     #[pymodule_export]
-    use super::results::columns::{ImportReport, VectorColumn};
+    use super::results::columns::{ImportReport, ReembedReport, VectorColumn};
     #[pymodule_export]
     use super::results::hit::{Hit, restore_hit};
     #[pymodule_export]

@@ -1,7 +1,7 @@
 //! Keyword arguments of searches as requests of the engine.
 
 use kb_engine::{
-    Class, Cursor, Filters, Mode, PageOptions, Request, Scope, Show, Sort, SymbolKind,
+    Class, Cursor, Filters, Mode, PageOptions, Request, Scope, Show, Sort, SymbolKind, VectorCodec,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -49,6 +49,22 @@ pub(crate) fn named<T>(
         let message = format!("{argument}: {name:?} given; allowed are {}", all.join(", "));
         invalid(value.py(), &message)
     })
+}
+
+/// How vectors are stored, by name.
+pub(crate) fn codec(
+    name: &str,
+    vectors: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Option<VectorCodec>> {
+    let of = |name: &str| match name {
+        "i8" => Some(VectorCodec::I8),
+        "i4" => Some(VectorCodec::I4),
+        _ => None,
+    };
+    vectors
+        .filter(|value| !value.is_none())
+        .map(|value| named(name, value, of, &["i8", "i4"]))
+        .transpose()
 }
 
 /// All kinds of symbols by name.

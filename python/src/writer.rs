@@ -1,6 +1,5 @@
 //! [`Writer`]: a file that is being written.
 
-use std::ffi::CString;
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -8,21 +7,22 @@ use std::time::{Duration, Instant};
 
 use kb_engine::{
     Document, Error, Extraction, Hook, IndexOptions, KbWriter, Metric, NewVectors, SealOptions,
-    SourceInfo, VectorCodec, give_fields,
+    SourceInfo, give_fields,
 };
-use pyo3::exceptions::{PyTypeError, PyUserWarning};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run};
 use crate::command::worker;
+use crate::embedding::{OnePythonEmbedder, PythonEmbedder, reembed_options, reports};
 use crate::error::{invalid, of_code, raised};
 use crate::fields::fields;
 use crate::handle::{Handle, closed};
-use crate::imported::{Names, Rows};
+use crate::imported::{Names, Rows, warn_of_loss};
 use crate::kb::{Kb, absolute};
-use crate::options::{named, unexpected, words};
-use crate::results::columns::ImportReport;
+use crate::options::{codec, named, unexpected, words};
+use crate::results::columns::{ImportReport, ReembedReport};
 use crate::results::report::{IndexReport, SealReport};
 use crate::source::{Given, check_secrets, given};
 
@@ -43,6 +43,8 @@ pub(crate) struct Writer {
     process: u32,
     /// How long a change waits for another writer.
     lock_timeout: Duration,
+    /// What embeds for columns that it made.
+    models: Option<Arc<OnePythonEmbedder>>,
 }
 
 impl Drop for Writer {
@@ -68,6 +70,7 @@ pub(crate) fn open_writer(
     mode: &str,
     lock_timeout: f64,
     extraction: &str,
+    embedder: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<Writer>> {
     let py = path.py();
     let path = absolute(path)?;
@@ -105,11 +108,13 @@ pub(crate) fn open_writer(
         }
         error => raised(py, &error),
     })?;
+    let models = embedder.map(OnePythonEmbedder::of).transpose()?;
     let base = Kb {
-        handle: Arc::new(Handle::open_later(path)),
+        handle: Arc::new(Handle::open_later(path, models.clone())),
         mode,
     };
     let writer = Writer {
+        models,
         writer: Mutex::new(Some(writer)),
         process: process::id(),
         lock_timeout,
@@ -185,34 +190,6 @@ impl Writer {
     fn is_open(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.lock(py)?.is_some())
     }
-}
-
-/// How vectors are stored, by name.
-fn codec(name: &str, vectors: Option<&Bound<'_, PyAny>>) -> PyResult<Option<VectorCodec>> {
-    let of = |name: &str| match name {
-        "i8" => Some(VectorCodec::I8),
-        "i4" => Some(VectorCodec::I4),
-        _ => None,
-    };
-    vectors
-        .filter(|value| !value.is_none())
-        .map(|value| named(name, value, of, &["i8", "i4"]))
-        .transpose()
-}
-
-/// Warns where the stored numbers of an import find too few of the nearest vectors.
-fn warn_of_loss(py: Python<'_>, report: &kb_engine::ImportReport) -> PyResult<()> {
-    let low = kb_engine::ImportReport::LOW_RECALL;
-    let Some(recall) = report.recall.filter(|recall| *recall < low) else {
-        return Ok(());
-    };
-    let message = format!(
-        "searches find only {:.0} % of the 10 nearest vectors: a few dimensions are much larger than the others. \
-         Multiply all vectors and queries by one orthogonal matrix first, or do not use codec=\"i4\"",
-        recall * 100.0
-    );
-    let message = CString::new(message)?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &message, 1)
 }
 
 #[pymethods]
@@ -474,6 +451,45 @@ impl Writer {
                 Ok(ImportReport::from(report))
             }
         }
+    }
+
+    /// Embeds the chunks that have no vector of a model yet, newest documents first, into a column, which is made if it is
+    /// new. Searches then use the column beside the built-in model, if `kbfile.open` gets the same `embedder`.
+    ///
+    /// `embedder` is a function of a list of texts that returns an array `[texts, dim]` or a list of lists, or an object of
+    /// LangChain, LlamaIndex or Sentence Transformers. Without it, the one that `kbfile.open` got fills its columns. `model`
+    /// names it in the file, `name` names the column.
+    ///
+    /// Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
+    /// stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises
+    /// InvalidArgumentError, unless replace=True.
+    #[pyo3(signature = (embedder = None, **options))]
+    #[pyo3(
+        text_signature = "(self, embedder=None, *, name=None, model=None, codec='i8', max_seconds=None, commit_seconds=20.0, replace=False, progress=None)"
+    )]
+    fn reembed(
+        &self,
+        py: Python<'_>,
+        embedder: Option<&Bound<'_, PyAny>>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<ReembedReport>> {
+        let (column, model, listener) = reembed_options(py, options)?;
+        if let Some(embedder) = embedder {
+            let model = PythonEmbedder::of(embedder, model)?;
+            let work =
+                |writer: &mut KbWriter, hook: &mut Hook<'_>| writer.reembed(&model, &column, hook);
+            return Ok(vec![self.change(py, &listener, work)?.into()]);
+        }
+        let Some(models) = &self.models else {
+            return Err(invalid(
+                py,
+                "embedder: pass a function, here or to kbfile.open",
+            ));
+        };
+        let updates = self.change(py, &listener, |writer, hook| {
+            writer.update_embeddings(&**models, &column, hook)
+        })?;
+        reports(py, updates)
     }
 
     /// Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors.

@@ -116,3 +116,47 @@ impl ImportReport {
         )
     }
 }
+
+/// What a model embedded into a column of vectors.
+#[pyclass(module = "kbfile", frozen, get_all)]
+#[derive(Debug, Clone)]
+pub(crate) struct ReembedReport {
+    /// Name of the column.
+    column: String,
+    /// The model.
+    model: String,
+    /// Chunks that were embedded.
+    embedded: u64,
+    /// Chunks of which the model knows no token.
+    empty: u64,
+    /// Chunks that still have no vector.
+    left: u64,
+    /// Chunks of the file.
+    chunks: u64,
+    /// Seconds spent in the model.
+    model_seconds: f64,
+}
+
+impl From<kb_engine::ReembedReport> for ReembedReport {
+    fn from(report: kb_engine::ReembedReport) -> ReembedReport {
+        ReembedReport {
+            column: report.column,
+            model: report.model,
+            embedded: report.embedded,
+            empty: report.empty,
+            left: report.left,
+            chunks: report.chunks,
+            model_seconds: report.model_time.as_secs_f64(),
+        }
+    }
+}
+
+#[pymethods]
+impl ReembedReport {
+    fn __repr__(&self) -> String {
+        format!(
+            "ReembedReport({:?}, model={:?}, embedded={}, left={}, chunks={})",
+            self.column, self.model, self.embedded, self.left, self.chunks
+        )
+    }
+}

@@ -1,0 +1,231 @@
+//! Embedding models of Python: functions, and objects of LangChain, LlamaIndex and Sentence Transformers.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kb_engine::{
+    ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, Pooling, ReembedOptions, TextEmbedder,
+};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+
+use crate::call::Listener;
+use crate::error::{invalid, type_name};
+use crate::numbers::{numbers, one_vector};
+use crate::options::{codec, unexpected};
+use crate::results::columns::ReembedReport;
+
+/// What is embedded to learn the dimensions.
+const PROBE: &str = "tide";
+
+/// Texts of a batch, unless the object says.
+const BATCH: usize = 32;
+
+/// Methods that embed passages, in the order in which they are looked for: LangChain, LlamaIndex, Sentence Transformers.
+const PASSAGES: [&str; 3] = ["embed_documents", "get_text_embedding_batch", "encode"];
+
+/// Methods that embed a query.
+const QUERY: [&str; 2] = ["embed_query", "get_query_embedding"];
+
+/// An object of Python as a model.
+pub(crate) struct PythonEmbedder {
+    card: ModelCard,
+    /// Takes a list of texts, and returns an array `[texts, dim]` or a list of lists.
+    passages: Py<PyAny>,
+    /// Takes one text; `None`: queries are embedded as passages are.
+    query: Option<Py<PyAny>>,
+}
+
+impl fmt::Debug for PythonEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PythonEmbedder({})", self.card)
+    }
+}
+
+impl PythonEmbedder {
+    /// The model of an object, with that name or the one that the object has. Embeds one text to learn the dimensions.
+    pub(crate) fn of(
+        embedder: &Bound<'_, PyAny>,
+        name: Option<String>,
+    ) -> PyResult<PythonEmbedder> {
+        let py = embedder.py();
+        let (passages, query) = functions(embedder)?;
+        let name = match name {
+            Some(name) => name,
+            None => name_of(embedder)?,
+        };
+        let vectors = rows(&passages.call1((PyList::new(py, [PROBE])?,))?)?;
+        let dimension = vectors.len();
+        let card = ModelCard {
+            source: "python".to_owned(),
+            name,
+            location: String::new(),
+            dimension: u32::try_from(dimension).unwrap_or(u32::MAX),
+            pooling: Pooling::Given,
+            normalised: false,
+            query_prefix: String::new(),
+            passage_prefix: String::new(),
+            max_tokens: 0,
+            weights: None,
+        };
+        if let Some(fault) = card.fault() {
+            return Err(invalid(py, &format!("embedder: it has {fault}")));
+        }
+        Ok(PythonEmbedder {
+            card,
+            passages: passages.unbind(),
+            query: query.map(Bound::unbind),
+        })
+    }
+
+    fn failed(&self, error: &PyErr) -> EmbedError {
+        EmbedError::Service {
+            service: self.card.to_string(),
+            reason: error.to_string(),
+        }
+    }
+}
+
+impl TextEmbedder for PythonEmbedder {
+    fn card(&self) -> &ModelCard {
+        &self.card
+    }
+
+    fn passages(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError> {
+        Python::attach(|py| {
+            let texts = PyList::new(py, texts)?;
+            rows(&self.passages.bind(py).call1((texts,))?)
+        })
+        .map_err(|error| self.failed(&error))
+    }
+
+    fn query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        Python::attach(|py| match &self.query {
+            Some(query) => one_vector(&query.bind(py).call1((text,))?),
+            None => rows(&self.passages.bind(py).call1((PyList::new(py, [text])?,))?),
+        })
+        .map_err(|error| self.failed(&error))
+    }
+
+    fn preferred_batch(&self) -> usize {
+        BATCH
+    }
+}
+
+/// One object for the columns that an object of Python made. Whether it is the same one is told by their probes.
+#[derive(Debug)]
+pub(crate) struct OnePythonEmbedder {
+    /// Embeds texts.
+    object: Py<PyAny>,
+}
+
+impl OnePythonEmbedder {
+    /// Checks that the object can embed.
+    pub(crate) fn of(embedder: &Bound<'_, PyAny>) -> PyResult<Arc<OnePythonEmbedder>> {
+        functions(embedder)?;
+        Ok(Arc::new(OnePythonEmbedder {
+            object: embedder.clone().unbind(),
+        }))
+    }
+}
+
+impl EmbedderResolver for OnePythonEmbedder {
+    fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        if card.source != "python" {
+            return Err(EmbedError::Missing {
+                what: format!("{card}, which `embedder` is not,"),
+            });
+        }
+        let name = Some(card.name.clone());
+        Python::attach(|py| PythonEmbedder::of(self.object.bind(py), name))
+            .map(|model| Arc::new(model) as Arc<dyn TextEmbedder>)
+            .map_err(|error| EmbedError::Service {
+                service: card.to_string(),
+                reason: error.to_string(),
+            })
+    }
+}
+
+/// What embeds passages, and what embeds a query.
+fn functions<'py>(
+    embedder: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyAny>>)> {
+    let method = |names: &[&str]| -> PyResult<Option<Bound<'py, PyAny>>> {
+        for name in names {
+            if let Some(method) = embedder.getattr_opt(*name)? {
+                return Ok(Some(method));
+            }
+        }
+        Ok(None)
+    };
+    // `str` has an `encode`, too.
+    let is_text = embedder.is_instance_of::<PyString>();
+    match method(&PASSAGES)? {
+        Some(passages) if !is_text => Ok((passages, method(&QUERY)?)),
+        None if embedder.is_callable() => Ok((embedder.clone(), None)),
+        _ => Err(PyTypeError::new_err(format!(
+            "embedder takes a function of a list of texts, or an object with {}, not {}",
+            PASSAGES.join(", "),
+            type_name(embedder)
+        ))),
+    }
+}
+
+/// The name of a function, or of the model of an object, or of its class.
+fn name_of(embedder: &Bound<'_, PyAny>) -> PyResult<String> {
+    for attribute in ["model_name", "model", "__name__"] {
+        let value = embedder.getattr_opt(attribute)?;
+        if let Some(name) = value.and_then(|value| value.extract::<String>().ok()) {
+            return Ok(name);
+        }
+    }
+    Ok(type_name(embedder))
+}
+
+/// The options of `Writer.reembed`, the name of its model, and who listens.
+pub(crate) fn reembed_options(
+    py: Python<'_>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(ReembedOptions, Option<String>, Listener)> {
+    let mut column = ReembedOptions::new();
+    let (mut model, mut listener) = (None, Listener::none());
+    for (name, value) in options.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let seconds = |value: &Bound<'_, PyAny>| -> PyResult<Duration> {
+            let message = format!("{name}: seconds from 0 are allowed");
+            Duration::try_from_secs_f64(value.extract()?).map_err(|_| invalid(py, &message))
+        };
+        match name.as_str() {
+            "name" => column.name = value.extract()?,
+            "model" => model = value.extract()?,
+            "codec" => column.codec = codec("codec", Some(&value))?.unwrap_or(column.codec),
+            "max_seconds" if value.is_none() => {}
+            "max_seconds" => column.max_time = Some(seconds(&value)?),
+            "commit_seconds" => column.commit_after = seconds(&value)?,
+            "replace" => column.replace = value.extract()?,
+            "progress" => listener = Listener::of(Some(&value))?,
+            _ => return Err(unexpected("reembed", &name)),
+        }
+    }
+    Ok((column, model, listener))
+}
+
+/// What was embedded into each column.
+pub(crate) fn reports(py: Python<'_>, updates: Vec<ColumnUpdate>) -> PyResult<Vec<ReembedReport>> {
+    let report = |update: ColumnUpdate| match update.outcome {
+        Ok(report) => Ok(ReembedReport::from(report)),
+        Err(error) => Err(invalid(py, &format!("{:?}: {error}", update.column))),
+    };
+    updates.into_iter().map(report).collect()
+}
+
+/// All numbers of an array `[texts, dim]`, or of a list of lists.
+fn rows(vectors: &Bound<'_, PyAny>) -> PyResult<Vec<f32>> {
+    if let Some(buffer) = numbers(vectors)? {
+        return buffer.to_vec(vectors.py());
+    }
+    let vectors: Vec<Vec<f32>> = vectors.extract()?;
+    Ok(vectors.concat())
+}
