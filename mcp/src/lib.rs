@@ -21,5 +21,10 @@ mod tools;
 mod transport;
 
 pub use definitions::reference;
-pub use options::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
-pub use transport::{connect_stdio, serve_http, serve_stdio, was_interrupted};
+pub use options::{
+    ConnectOptions, HttpOptions, Note, Opened, Options, StartError, Started, is_index_name,
+};
+pub use transport::{
+    Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, connect_stdio,
+    serve_http, serve_stdio, was_interrupted,
+};

@@ -59,8 +59,11 @@ impl fmt::Debug for Options {
     }
 }
 
+/// Called with the address for a browser, once a server listens.
+pub type Started = Arc<dyn Fn(&str) + Send + Sync>;
+
 /// The options of a server over HTTP, beside [`Options`].
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct HttpOptions {
     /// `ADDRESS:PORT`; port 0 is any free port.
     pub address: String,
@@ -71,6 +74,19 @@ pub struct HttpOptions {
     /// The token file. `None`: the user's default file if other machines can reach the server, else no
     /// token is required.
     pub tokens: Option<PathBuf>,
+    /// Called once, when the server listens.
+    pub started: Option<Started>,
+}
+
+impl fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpOptions")
+            .field("address", &self.address)
+            .field("allow_hosts", &self.allow_hosts)
+            .field("allow_origins", &self.allow_origins)
+            .field("tokens", &self.tokens)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The options of a bridge from stdin and stdout to a server over HTTP.

@@ -11,6 +11,6 @@ mod store;
 mod token;
 
 pub use error::TokenError;
-pub(crate) use secret::Hash;
+pub(crate) use secret::{Hash, random_secret};
 pub use store::{Tokens, default_path};
 pub use token::{Access, TOKENS_LIMIT, TokenInfo};

@@ -17,7 +17,7 @@ const RANDOM_BYTES: usize = 32;
 pub(crate) struct Hash([u8; 32]);
 
 impl Hash {
-    pub(super) fn of(token: &str) -> Hash {
+    pub(crate) fn of(token: &str) -> Hash {
         Hash(Sha256::digest(token.as_bytes()).into())
     }
 
@@ -36,7 +36,7 @@ impl Hash {
     }
 
     /// Whether both are equal, in constant time.
-    pub(super) fn is_same(self, other: Hash) -> bool {
+    pub(crate) fn is_same(self, other: Hash) -> bool {
         let pairs = self.0.iter().zip(&other.0);
         pairs.fold(0, |differs, (one, other)| differs | (one ^ other)) == 0
     }
@@ -44,9 +44,14 @@ impl Hash {
 
 /// A new random token.
 pub(super) fn generate() -> io::Result<String> {
+    Ok(format!("{PREFIX}{}", random_secret()?))
+}
+
+/// 256 random bits, in 43 letters, digits, `-` and `_`.
+pub(crate) fn random_secret() -> io::Result<String> {
     let mut bytes = [0; RANDOM_BYTES];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-    Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(bytes)))
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]

@@ -127,7 +127,11 @@ impl Tokens {
     /// The access that an `Authorization` header gives, if any. The file is checked for changes each time,
     /// so that a revoked token is refused at once. A file that cannot be read gives no access.
     pub fn check(&self, header: Option<&str>) -> Option<Access> {
-        let hash = bearer_hash(header)?;
+        self.access_of(bearer_hash(header)?)
+    }
+
+    /// As [`Tokens::check`], for the token of that hash.
+    pub(crate) fn access_of(&self, hash: Hash) -> Option<Access> {
         let mut cache = self.cache();
         self.refresh(&mut cache).ok()?;
         // All are compared, so that the time tells nothing about the tokens.

@@ -31,6 +31,19 @@ pub(super) enum Forbidden {
     Origin,
 }
 
+/// What sent an allowed request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Sender {
+    /// A program, or a browser that was sent here: there is no origin.
+    Nothing,
+    /// A page of this server: its origin is the host that the request is for.
+    OwnPage,
+    /// A page of this machine, from another port.
+    OtherPage,
+    /// A page that was allowed by name: only such a page gets CORS headers.
+    Named(HeaderValue),
+}
+
 /// The origin of a page, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Origin {
@@ -77,33 +90,36 @@ impl AllowList {
         self
     }
 
-    /// Checks host and origin of a request. Returns the origin if it was allowed by name: only such a
-    /// page gets CORS headers.
-    pub(super) fn check(
-        &self,
-        uri: &Uri,
-        headers: &HeaderMap,
-    ) -> Result<Option<HeaderValue>, Forbidden> {
+    /// Checks host and origin of a request.
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<Sender, Forbidden> {
         let mut hosts = headers.get_all(HOST).into_iter();
         let host = match (hosts.next(), hosts.next()) {
             (Some(host), None) => authority(host),
             (None, None) => uri.authority().cloned(),
             _ => None,
         };
-        if !host.is_some_and(|host| self.allow_host(&host)) {
-            return Err(Forbidden::Host);
-        }
-        let mut named = None;
+        let host = host.filter(|host| self.allow_host(host));
+        let host = host.ok_or(Forbidden::Host)?;
+        let mut sender = Sender::Nothing;
         for header in headers.get_all(ORIGIN) {
             let origin = header.to_str().ok().and_then(Origin::parse);
             let origin = origin.ok_or(Forbidden::Origin)?;
-            if self.is_named(&origin) {
-                named = Some(header.clone());
-            } else if !self.is_here(&origin) {
+            let next = if origin.is_of(&host) {
+                Sender::OwnPage
+            } else if self.is_named(&origin) {
+                Sender::Named(header.clone())
+            } else if self.is_here(&origin) {
+                Sender::OtherPage
+            } else {
                 return Err(Forbidden::Origin);
-            }
+            };
+            // One header is all that browsers send. Of several none is believed.
+            sender = match sender {
+                Sender::Nothing => next,
+                _ => Sender::OtherPage,
+            };
         }
-        Ok(named)
+        Ok(sender)
     }
 
     fn allow_host(&self, host: &Authority) -> bool {
@@ -144,6 +160,17 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl Origin {
+    /// Whether pages of this origin come from the host of a request. The scheme may be that of a proxy.
+    fn is_of(&self, host: &Authority) -> bool {
+        let is_port = match host.port_u16() {
+            Some(port) => self.port == Some(port),
+            None => self.port == Some(80) || self.port == Some(443),
+        };
+        // No proxy with TLS goes by a name of the loopback.
+        let is_scheme = self.scheme == "http" || !is_loopback(host.host());
+        is_port && is_scheme && self.host.eq_ignore_ascii_case(host.host())
+    }
+
     /// Parses `scheme://host[:port]`, with the default port of the scheme.
     fn parse(text: &str) -> Option<Origin> {
         let (scheme, rest) = text.split_once("://")?;
@@ -291,8 +318,45 @@ mod tests {
             list.check(&"/mcp".parse().unwrap(), &HeaderMap::from_iter(headers))
         };
         let app = HeaderValue::from_static("https://app.example");
-        assert_eq!(check("https://app.example"), Ok(Some(app)));
-        assert_eq!(check("http://localhost:3000"), Ok(None));
+        assert_eq!(check("https://app.example"), Ok(Sender::Named(app)));
+        assert_eq!(check("http://localhost:3000"), Ok(Sender::OtherPage));
         assert_eq!(check("https://evil.example"), Err(Forbidden::Origin));
+    }
+
+    #[test]
+    fn a_page_of_the_server_is_told_from_others_of_the_same_host() {
+        let list = AllowList::new(&["kb.example".to_owned()], &[]).unwrap();
+        let sender = |host: &str, origins: &[&str]| {
+            let mut headers = HeaderMap::new();
+            headers.insert(HOST, host.parse().unwrap());
+            for origin in origins {
+                headers.append(ORIGIN, origin.parse().unwrap());
+            }
+            list.check(&"/".parse().unwrap(), &headers)
+        };
+        assert_eq!(sender("localhost:80", &[]), Ok(Sender::Nothing));
+        assert_eq!(
+            sender("localhost:8000", &["http://localhost:8000"]),
+            Ok(Sender::OwnPage)
+        );
+        assert_eq!(
+            sender("localhost:8000", &["http://localhost:3000"]),
+            Ok(Sender::OtherPage)
+        );
+        assert_eq!(
+            sender("localhost:8000", &["http://127.0.0.1:8000"]),
+            Ok(Sender::OtherPage)
+        );
+        // Behind a proxy with TLS the page has another scheme than the request.
+        assert_eq!(
+            sender("kb.example", &["https://kb.example"]),
+            Ok(Sender::OwnPage)
+        );
+        assert_eq!(
+            sender("kb.example", &["https://other.example"]),
+            Err(Forbidden::Origin)
+        );
+        let own = "http://localhost:8000";
+        assert_eq!(sender("localhost:8000", &[own, own]), Ok(Sender::OtherPage));
     }
 }

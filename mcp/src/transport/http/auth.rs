@@ -36,6 +36,11 @@ impl Authenticator {
         }
     }
 
+    /// Whether requests must carry a token.
+    pub(super) fn requires_token(&self) -> bool {
+        self.tokens.is_some()
+    }
+
     /// The token that a request carries, if it was valid when the file was last read.
     pub(super) fn known_token<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
         let header = authorization(headers)?;
@@ -85,6 +90,31 @@ impl Authenticator {
         self.revocations
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The access of the token of that hash, as it is now.
+    ///
+    /// # Errors
+    /// 401 if it was revoked.
+    pub(super) async fn access_of(&self, owner: Hash) -> Result<Access, StatusCode> {
+        let Some(tokens) = self.tokens.clone() else {
+            return Err(StatusCode::UNAUTHORIZED);
+        };
+        // Reads the file if it has changed.
+        let found = tokio::task::spawn_blocking(move || tokens.access_of(owner)).await;
+        found.ok().flatten().ok_or(StatusCode::UNAUTHORIZED)
+    }
+
+    /// Takes a request from the rate of those without a valid token.
+    ///
+    /// # Errors
+    /// 429 if there are too many.
+    pub(super) fn check_unknown_rate(&self) -> Result<(), StatusCode> {
+        if self.tokens.is_none() || self.rates.allow_unknown(Instant::now()) {
+            Ok(())
+        } else {
+            Err(StatusCode::TOO_MANY_REQUESTS)
+        }
     }
 
     /// Cancelled when that token is revoked.

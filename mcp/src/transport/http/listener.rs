@@ -17,7 +17,8 @@ use super::allow_list::AllowList;
 use super::body::response::guarded;
 use super::limits::connections::{ConnectionLimit, ConnectionSlot};
 use super::limits::write_timeout::WriteTimeout;
-use super::middleware::{Middleware, PATH};
+use super::middleware::Middleware;
+use super::site::{MakeSite, SignIns};
 use crate::options::{HttpOptions, Options, StartError};
 use crate::tokens::{Tokens, default_path};
 use crate::transport::executor::{Executor, QueueLimit};
@@ -50,12 +51,17 @@ const NETWORK_THREADS: usize = 2;
 /// Blocking threads beside those of the executor: they read the token file and parse long messages.
 const OTHER_THREADS: usize = 6;
 
-/// Serves clients over HTTP, until the process gets SIGTERM or Ctrl-C.
+/// Serves clients over HTTP, until the process gets SIGTERM or Ctrl-C: MCP at `/mcp`, and at other paths the site, if one
+/// is made.
 ///
 /// # Errors
 /// [`StartError`] when a file cannot be opened, the address cannot be listened on, or other machines
 /// can reach it and there is no token.
-pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartError> {
+pub fn serve_http(
+    options: &Options,
+    http: &HttpOptions,
+    make_site: Option<MakeSite<'_>>,
+) -> Result<(), StartError> {
     install_panic_hook(&options.note);
     let listener = listen(&http.address)?;
     let failed = |action: String| move |error| StartError::Io { action, error };
@@ -77,10 +83,21 @@ pub fn serve_http(options: &Options, http: &HttpOptions) -> Result<(), StartErro
     let stopped = CancellationToken::new();
     let result = runtime.block_on(async {
         let shutdown = stopped.child_token();
-        let middleware = Middleware::new(&server, allow_list, tokens.clone(), shutdown);
+        let sign_ins = SignIns::new(address.port());
+        let middleware = Middleware::new(
+            &server,
+            allow_list,
+            tokens.clone(),
+            shutdown,
+            make_site,
+            sign_ins,
+        );
         let middleware = Arc::new(middleware);
         let listener = TcpListener::from_std(listener)?;
-        (options.note)(&format!("http://{address}{PATH}"));
+        let home = middleware.announce(&shown_authority(http, address), &options.note);
+        if let Some(started) = &http.started {
+            started(&home);
+        }
         if let Some(warning) = missing_host_warning(http, address) {
             (options.note)(warning);
         }
@@ -156,6 +173,25 @@ fn allow_list(http: &HttpOptions, address: SocketAddr) -> Result<AllowList, Star
         message: format!("{wrong:?} is neither a host nor an origin"),
         hint: Some("a host is kb.example or kb.example:80, an origin https://app.example".into()),
     })
+}
+
+/// The host and port by which a client reaches the server: one that it allows, where it listens on all interfaces.
+fn shown_authority(http: &HttpOptions, address: SocketAddr) -> String {
+    if !address.ip().is_unspecified() {
+        return address.to_string();
+    }
+    match http.allow_hosts.first() {
+        Some(host)
+            if host
+                .rsplit(':')
+                .next()
+                .is_some_and(|port| port.parse::<u16>().is_ok()) =>
+        {
+            host.clone()
+        }
+        Some(host) => format!("{host}:{}", address.port()),
+        None => format!("localhost:{}", address.port()),
+    }
 }
 
 /// The warning for a server on all interfaces that allows no host name: other machines cannot use it.
@@ -278,6 +314,21 @@ mod tests {
             let (_client, accepted) = tokio::join!(client, next(&listener, &limit));
             assert!(accepted.unwrap().0.nodelay().unwrap());
         });
+    }
+
+    #[test]
+    fn the_address_that_is_told_is_one_that_is_allowed() {
+        let shown = |address: &str, hosts: &[&str]| {
+            let http = HttpOptions {
+                allow_hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+                ..HttpOptions::default()
+            };
+            shown_authority(&http, address.parse().unwrap())
+        };
+        assert_eq!(shown("127.0.0.1:80", &["kb.example"]), "127.0.0.1:80");
+        assert_eq!(shown("0.0.0.0:80", &[]), "localhost:80");
+        assert_eq!(shown("0.0.0.0:80", &["kb.example"]), "kb.example:80");
+        assert_eq!(shown("[::]:80", &["kb.example:443"]), "kb.example:443");
     }
 
     fn requires_token(address: &str, file: Option<&std::path::Path>) -> Result<bool, String> {

@@ -3,7 +3,7 @@
 //! `listener` accepts connections. Each request goes through `middleware`: `allow_list` checks its
 //! host and origin, `cors` answers preflights, `auth` checks its token, `limits` and `body` bound what
 //! it may take, `rejection` answers the requests that are refused. The rest is decided by rmcp, whose
-//! sessions `session_manager` bounds.
+//! sessions `session_manager` bounds, and at other paths by the `site`, if the server has one.
 
 mod allow_list;
 mod auth;
@@ -14,5 +14,7 @@ mod listener;
 mod middleware;
 mod rejection;
 mod session_manager;
+mod site;
 
 pub use listener::serve_http;
+pub use site::{Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture};

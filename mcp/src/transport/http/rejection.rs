@@ -36,6 +36,23 @@ impl Rejection {
         Rejection::new(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
+    /// What was wrong, for a person.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The response with the body and the headers that `page` makes. As [`Rejection::into_response`] otherwise.
+    pub(super) fn into_page(
+        self,
+        page: impl FnOnce(&Rejection) -> Response<Bytes>,
+    ) -> Response<ResponseBody> {
+        let (parts, bytes) = page(&self).into_parts();
+        let mut response = self.into_response();
+        *response.status_mut() = parts.status;
+        response.headers_mut().extend(parts.headers);
+        response.map(|_| Full::new(bytes).boxed())
+    }
+
     /// The response. It closes the connection, as part of the request body may still be on its way.
     pub(super) fn into_response(self) -> Response<ResponseBody> {
         let bytes = match self.message {
@@ -117,11 +134,11 @@ impl From<Forbidden> for Rejection {
         let message = match forbidden {
             Forbidden::Host => {
                 "Forbidden: this server does not go by the name in the Host header \
-                 (kb mcp --allow-host HOST lets it)"
+                 (--allow-host HOST lets it)"
             }
             Forbidden::Origin => {
                 "Forbidden: pages of this Origin may not ask \
-                 (kb mcp --allow-origin ORIGIN lets them)"
+                 (--allow-origin ORIGIN lets them)"
             }
         };
         Rejection::new(StatusCode::FORBIDDEN, message)

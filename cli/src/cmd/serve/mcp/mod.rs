@@ -67,8 +67,9 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
                 allow_hosts: arguments.allow_host.clone(),
                 allow_origins: arguments.allow_origin.clone(),
                 tokens: arguments.tokens.clone(),
+                started: None,
             };
-            kb_mcp::serve_http(&options, &http).map_err(explain)?;
+            kb_mcp::serve_http(&options, &http, None).map_err(explain)?;
         }
         None => {
             if std::io::stdin().is_terminal() {

@@ -75,13 +75,7 @@ impl BodyBudget {
         headers: &HeaderMap,
         body: B,
     ) -> Result<RequestBody, Rejection> {
-        let announced = headers.get(CONTENT_LENGTH).map(|length| {
-            let length = length.to_str().ok().and_then(|length| length.parse().ok());
-            length.unwrap_or(usize::MAX)
-        });
-        if announced.is_some_and(|length| length > UPLOAD_LIMIT) {
-            return Err(too_large(LimitExceeded::Upload));
-        }
+        check_announced(headers)?;
         let (bytes, mut permit) = self.collect_in_time(owner, body).await?;
         let message = bytes.clone();
         let scan = move || {
@@ -102,6 +96,17 @@ impl BodyBudget {
             may_be_stream,
             malformed,
         })
+    }
+
+    /// As [`BodyBudget::read`], for a body that is no message of the protocol. The permit is of its memory.
+    pub(crate) async fn read_plain<B: Body<Data = Bytes> + Unpin>(
+        &self,
+        owner: Owner,
+        headers: &HeaderMap,
+        body: B,
+    ) -> Result<(Bytes, QuotaPermit), Rejection> {
+        check_announced(headers)?;
+        self.collect_in_time(owner, body).await
     }
 
     /// Reads a whole body; one that is not there yet takes a permit to be waited for.
@@ -149,6 +154,18 @@ impl BodyBudget {
         }
         Ok((collected.into(), permit))
     }
+}
+
+/// Refuses a body by the length that is announced.
+fn check_announced(headers: &HeaderMap) -> Result<(), Rejection> {
+    let announced = headers.get(CONTENT_LENGTH).map(|length| {
+        let length = length.to_str().ok().and_then(|length| length.parse().ok());
+        length.unwrap_or(usize::MAX)
+    });
+    if announced.is_some_and(|length| length > UPLOAD_LIMIT) {
+        return Err(too_large(LimitExceeded::Upload));
+    }
+    Ok(())
 }
 
 /// Memory that is charged for a message of that length.

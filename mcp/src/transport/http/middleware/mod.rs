@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Body, Bytes};
-use hyper::header::{CONTENT_TYPE, HeaderName};
-use hyper::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::allow_list::AllowList;
+use super::allow_list::{AllowList, Forbidden, Sender};
 use super::auth::Authenticator;
 use super::body::budget::BodyBudget;
 use super::body::offload::Offload;
@@ -22,6 +22,8 @@ use super::limits::concurrency::ConcurrencyLimit;
 use super::limits::connections::{ConnectionLimit, ConnectionSlot, FirstRequestTimeouts};
 use super::rejection::Rejection;
 use super::session_manager::{LimitedSessionManager, OWNER};
+use super::site::{Files, MakeSite, Refused, SignIns, Site, Visitor};
+use crate::options::Note;
 use crate::tokens::{Access, Hash, Tokens};
 use crate::transport::message_shape::UPLOAD_LIMIT;
 use crate::transport::quota::{Owner, Quota, QuotaPermit};
@@ -80,6 +82,9 @@ pub(super) struct Middleware {
     pub(super) connections: Arc<ConnectionLimit>,
     sessions: Arc<LimitedSessionManager>,
     service: StreamableHttpService<Session, LimitedSessionManager>,
+    /// Answers all other paths; `None`: nothing does.
+    site: Option<Arc<dyn Site>>,
+    sign_ins: Arc<SignIns>,
 }
 
 impl Middleware {
@@ -88,6 +93,8 @@ impl Middleware {
         allow_list: AllowList,
         tokens: Option<Arc<Tokens>>,
         shutdown: CancellationToken,
+        make_site: Option<MakeSite<'_>>,
+        sign_ins: SignIns,
     ) -> Middleware {
         let requires_token = tokens.is_some();
         let sessions = Arc::new(LimitedSessionManager::new(requires_token));
@@ -98,6 +105,9 @@ impl Middleware {
             .with_legacy_session_mode(true)
             .with_max_request_body_bytes(UPLOAD_LIMIT)
             .with_cancellation_token(shutdown);
+        let sign_ins = Arc::new(sign_ins);
+        let files = Files::new(Arc::clone(server), tokens.clone(), Arc::clone(&sign_ins));
+        let site = make_site.map(|make| make(files));
         let server = Arc::clone(server);
         let session = move || Ok(Session::new(Arc::clone(&server), requires_token));
         let offload = Offload::new();
@@ -113,7 +123,28 @@ impl Middleware {
             connections: ConnectionLimit::new(CONNECTIONS, requires_token, FIRST_REQUEST_TIMEOUTS),
             service: StreamableHttpService::new(session, Arc::clone(&sessions), config),
             sessions,
+            site,
+            sign_ins,
         }
+    }
+
+    /// Tells the person who started the server where it is, at `authority`. Returns the address for a browser.
+    pub(super) fn announce(&self, authority: &str, note: &Note) -> String {
+        let Some(site) = &self.site else {
+            let address = format!("http://{authority}{PATH}");
+            note(&address);
+            return address;
+        };
+        let home = format!("http://{authority}{}", site.home());
+        note(&format!("{home} (MCP: http://{authority}{PATH})"));
+        if self.auth.requires_token()
+            && let Some(key) = self.sign_ins.make_link()
+        {
+            let link = format!("{home}sign-in?key={key}");
+            note(&format!("to read in your browser, once: {link}"));
+            return link;
+        }
+        home
     }
 
     /// Serves one request. `slot` is that of its connection.
@@ -125,15 +156,15 @@ impl Middleware {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        if request.uri().path() != PATH {
+        if request.uri().path() != PATH && self.site.is_none() {
             return Rejection::from(StatusCode::NOT_FOUND).into_response();
         }
-        let origin = match self.allow_list.check(request.uri(), request.headers()) {
-            Ok(origin) => origin,
+        let sender = match self.allow_list.check(request.uri(), request.headers()) {
+            Ok(sender) => sender,
             Err(forbidden) => return Rejection::from(forbidden).into_response(),
         };
-        let Some(origin) = origin else {
-            return self.handle_allowed(request, slot).await;
+        let Sender::Named(origin) = &sender else {
+            return self.handle_allowed(request, &sender, slot).await;
         };
         // A preflight carries no token.
         let mut response = if cors::is_preflight(request.method(), request.headers()) {
@@ -142,9 +173,9 @@ impl Middleware {
             cors::add_preflight_headers(response.headers_mut());
             response
         } else {
-            self.handle_allowed(request, slot).await
+            self.handle_allowed(request, &sender, slot).await
         };
-        cors::allow_origin(origin, response.headers_mut());
+        cors::allow_origin(origin.clone(), response.headers_mut());
         response
     }
 
@@ -153,32 +184,95 @@ impl Middleware {
     async fn handle_allowed<B>(
         &self,
         request: Request<B>,
+        sender: &Sender,
         slot: Option<&ConnectionSlot>,
     ) -> Response<ResponseBody>
     where
         B: Body<Data = Bytes> + Unpin,
     {
         let token = self.auth.known_token(request.headers()).map(str::to_owned);
+        let site = self.site_of(request.uri());
+        // The site words its own refusals, by what the client accepts.
+        let asked = site.map(|_| {
+            let (method, headers) = (request.method().clone(), request.headers().clone());
+            (request.uri().clone(), method, headers)
+        });
         let response = match token {
             Some(token) => {
-                let authorized = self.authorize(request, slot);
+                let authorized = self.authorize(request, sender, slot);
                 self.concurrency.run(&token, authorized).await
             }
-            None => self.authorize(request, slot).await,
+            None => self.authorize(request, sender, slot).await,
         };
-        response.unwrap_or_else(Rejection::into_response)
+        match (response, site, asked) {
+            (Ok(response), _, _) => response,
+            (Err(rejection), Some(site), Some((uri, method, headers))) => {
+                rejection.into_page(|rejection| {
+                    site.refuse(&Refused {
+                        uri: &uri,
+                        method: &method,
+                        headers: &headers,
+                        status: rejection.status,
+                        message: rejection.message(),
+                    })
+                })
+            }
+            (Err(rejection), _, _) => rejection.into_response(),
+        }
+    }
+
+    /// The site, for all paths but that of MCP.
+    fn site_of(&self, uri: &Uri) -> Option<&Arc<dyn Site>> {
+        self.site.as_ref().filter(|_| uri.path() != PATH)
+    }
+
+    /// The access of a request; `None` where no token is required, and for what everybody may see.
+    async fn access<B>(
+        &self,
+        request: &Request<B>,
+        sender: &Sender,
+    ) -> Result<Option<Access>, Rejection> {
+        let Some(site) = self.site_of(request.uri()) else {
+            return Ok(self.auth.authenticate(request.headers()).await?);
+        };
+        let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
+        if site.is_public(request.uri().path()) {
+            if changes {
+                // Somebody may be guessing tokens, or signing a browser in that is not theirs.
+                self.auth.check_unknown_rate()?;
+                if matches!(sender, Sender::OtherPage | Sender::Named(_)) {
+                    return Err(Forbidden::Origin.into());
+                }
+            }
+            return Ok(None);
+        }
+        if request.headers().contains_key(AUTHORIZATION) {
+            return Ok(self.auth.authenticate(request.headers()).await?);
+        }
+        let Some(visitor) = self.sign_ins.visitor(request.headers()) else {
+            return Ok(self.auth.authenticate(request.headers()).await?);
+        };
+        // Browsers send a cookie whatever page makes them, also one from another port.
+        if changes && *sender != Sender::OwnPage {
+            return Err(Forbidden::Origin.into());
+        }
+        match visitor {
+            Visitor::Link => Ok(None),
+            Visitor::Token(owner) => Ok(Some(self.auth.access_of(owner).await?)),
+        }
     }
 
     /// Checks token, connection, rate and session, then forwards the request.
     async fn authorize<B>(
         &self,
         request: Request<B>,
+        sender: &Sender,
         slot: Option<&ConnectionSlot>,
     ) -> Result<Response<ResponseBody>, Rejection>
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        let access = self.auth.authenticate(request.headers()).await?;
+        let access = self.access(&request, sender).await?;
         let owner = access.as_ref().map(|access| access.hash);
         if slot.is_some_and(|slot| !slot.charge_to(owner)) {
             return Err(Rejection::busy(
@@ -186,7 +280,9 @@ impl Middleware {
             ));
         }
         self.auth.check_rate(access.as_ref())?;
-        if let Some(session) = request.headers().get(SESSION_ID) {
+        if self.site_of(request.uri()).is_none()
+            && let Some(session) = request.headers().get(SESSION_ID)
+        {
             let id = session.to_str().unwrap_or_default();
             if !self.sessions.touch(id, owner) {
                 return Err(StatusCode::NOT_FOUND.into());
@@ -223,6 +319,9 @@ impl Middleware {
     where
         B: Body<Data = Bytes> + Unpin,
     {
+        if let Some(site) = self.site_of(request.uri()) {
+            return self.visit(site, request, access, unflushed).await;
+        }
         let (mut parts, body) = request.into_parts();
         let body = self.bodies.read(owner, &parts.headers, body).await?;
         let permit = self.requests.try_acquire(owner, 1);
@@ -259,6 +358,38 @@ impl Middleware {
         let body = self
             .count_response(body, owner, unflushed, stream_permit)
             .await?;
+        Ok(Response::from_parts(parts, body))
+    }
+
+    /// Reads the body, takes the permits of the request and lets the site respond.
+    async fn visit<B>(
+        &self,
+        site: &Arc<dyn Site>,
+        request: Request<B>,
+        access: Option<Access>,
+        unflushed: Arc<Unflushed>,
+    ) -> Result<Response<ResponseBody>, Rejection>
+    where
+        B: Body<Data = Bytes> + Unpin,
+    {
+        let owner = access.as_ref().map(|access| access.hash);
+        let (mut parts, body) = request.into_parts();
+        let (bytes, _memory) = self.bodies.read_plain(owner, &parts.headers, body).await?;
+        let permit = self.requests.try_acquire(owner, 1);
+        let _permit = permit.ok_or(Rejection::busy("too many requests are in progress"))?;
+        if let Some(access) = access {
+            parts.extensions.insert(access);
+        }
+        let response = site.respond(Request::from_parts(parts, bytes)).await;
+        let (parts, bytes) = response.into_parts();
+        let length = bytes.len() as u64;
+        let body = Full::new(bytes).boxed();
+        if length <= UNCOUNTED_LIMIT_BYTES {
+            return Ok(Response::from_parts(parts, body));
+        }
+        let permit = self.responses_kib.try_acquire(owner, kib(length));
+        let permit = permit.ok_or(Rejection::busy(UNREAD))?;
+        let body = counted(body, permit, unflushed).boxed();
         Ok(Response::from_parts(parts, body))
     }
 
@@ -307,6 +438,7 @@ impl Middleware {
     /// not read delays nobody else.
     fn close_all_of(&self, owner: Hash) {
         self.sessions.close_all_of(owner);
+        self.sign_ins.end_all_of(owner);
         let connections = Arc::clone(&self.connections);
         tokio::spawn(async move {
             tokio::time::sleep(REVOCATION_GRACE).await;

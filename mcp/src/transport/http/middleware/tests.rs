@@ -41,7 +41,14 @@ fn server_and_middleware(
     let origins: Vec<String> = origins.iter().map(|origin| (*origin).to_owned()).collect();
     let names = AllowList::new(&[], &origins).unwrap();
     let tokens = requires_token.then(|| Arc::new(tokens_of(folder)));
-    let middleware = Middleware::new(&server, names, tokens, CancellationToken::new());
+    let middleware = Middleware::new(
+        &server,
+        names,
+        tokens,
+        CancellationToken::new(),
+        None,
+        SignIns::new(80),
+    );
     (server, Arc::new(middleware))
 }
 
