@@ -23,6 +23,8 @@ mod moves;
 mod rooms;
 mod seal;
 mod search;
+#[cfg(unix)]
+mod serve;
 mod support;
 #[cfg(target_os = "linux")]
 mod trials;

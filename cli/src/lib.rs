@@ -195,6 +195,8 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Vectors(verb) => cmd::write::vectors::run(&verb, output),
         Verb::Models(verb) => cmd::models::run(&verb, output),
         Verb::Watch(verb) => cmd::write::watch::run(&verb, output),
+        #[cfg(feature = "web")]
+        Verb::Serve(verb) => cmd::serve::web::run(&verb),
         Verb::Mcp(verb) => cmd::serve::mcp::run(&verb, output),
         Verb::Token(verb) => cmd::serve::token::run(&verb, output),
         Verb::Verify(verb) => cmd::read::verify::run(&verb, output),

@@ -41,6 +41,7 @@ fn commands_of_the_documentation_exist() {
         "docs/agents.md",
         "docs/getting-started.md",
         "docs/search.md",
+        "docs/serve.md",
         "docs/troubleshooting.md",
     ]
     .map(read);

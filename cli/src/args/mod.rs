@@ -101,6 +101,8 @@ pub(crate) enum Verb {
     Vectors(ColumnsArguments),
     Models(ModelsArguments),
     Watch(WatchArguments),
+    #[cfg(feature = "web")]
+    Serve(ServeArguments),
     Mcp(McpArguments),
     Token(TokenArguments),
     Info(InfoArguments),

@@ -16,49 +16,8 @@ use kb_mcp::hosts::Host;
 #[derive(Debug, Args)]
 #[command(after_help = MCP_EXAMPLES)]
 pub(crate) struct McpArguments {
-    /// The .kb files, each with the name that clients use for it [default: its file name without .kb]
-    ///
-    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
-    /// one. Among several, the newest that was indexed from this folder. With --allow-write, a file that does not exist
-    /// is created.
-    #[arg(value_name = "[NAME=]FILE.kb", value_hint = ValueHint::FilePath)]
-    pub(crate) files: Vec<OsString>,
-
-    /// Allow clients to upload documents, index folders and clear files
-    #[arg(long)]
-    pub(crate) allow_write: bool,
-
-    /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
-    ///
-    /// Applies to clients, and to folders that the server watches. Symbolic links are resolved before the check.
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
-    pub(crate) allow_root: Vec<PathBuf>,
-
-    /// With --allow-write: keep sealed files up to date too
-    ///
-    /// With --allow-write, the server keeps its files up to date with their indexed folders, if these exist and are
-    /// inside --allow-root. Without --watch, sealed files are not updated.
-    #[arg(long, requires = "allow_write")]
-    pub(crate) watch: bool,
-
-    /// With --allow-write: do not update the files when their folders change
-    ///
-    /// Results then say which source files changed, as they do without --allow-write.
-    #[arg(long, requires = "allow_write", conflicts_with = "watch")]
-    pub(crate) no_watch: bool,
-
-    /// Let one search use N threads, for lower latency on a machine with idle cores
-    ///
-    /// With 2 or more, vectors and keywords are searched in parallel. Requests of several clients run in parallel in
-    /// any case.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        hide_default_value = true,
-        value_parser = parse_threads
-    )]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) served: ServedArguments,
 
     /// Serve over HTTP at this address, path /mcp, instead of stdio; port 0 picks a free port
     ///
@@ -170,6 +129,110 @@ pub(crate) struct McpArguments {
     #[arg(long, value_name = "HOST", value_parser = hosts(), help_heading = "Hosts")]
     pub(crate) print_config: Option<Host>,
 }
+
+/// What is served, and what clients may do with it.
+#[derive(Debug, Args)]
+pub(crate) struct ServedArguments {
+    /// The .kb files, each with the name that clients use for it [default: its file name without .kb]
+    ///
+    /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
+    /// one. Among several, the newest that was indexed from this folder. With --allow-write, a file that does not exist
+    /// is created.
+    #[arg(value_name = "[NAME=]FILE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<OsString>,
+
+    /// Allow clients to upload documents, index folders and clear files
+    #[arg(long)]
+    pub(crate) allow_write: bool,
+
+    /// With --allow-write: a folder that may be indexed (repeatable) [default: this folder]
+    ///
+    /// Applies to clients, and to folders that the server watches. Symbolic links are resolved before the check.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "allow_write")]
+    pub(crate) allow_root: Vec<PathBuf>,
+
+    /// With --allow-write: keep sealed files up to date too
+    ///
+    /// With --allow-write, the server keeps its files up to date with their indexed folders, if these exist and are
+    /// inside --allow-root. Without --watch, sealed files are not updated.
+    #[arg(long, requires = "allow_write")]
+    pub(crate) watch: bool,
+
+    /// With --allow-write: do not update the files when their folders change
+    ///
+    /// Results then say which source files changed, as they do without --allow-write.
+    #[arg(long, requires = "allow_write", conflicts_with = "watch")]
+    pub(crate) no_watch: bool,
+
+    /// Let one search use N threads, for lower latency on a machine with idle cores
+    ///
+    /// With 2 or more, vectors and keywords are searched in parallel. Requests of several clients run in parallel in
+    /// any case.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        hide_default_value = true,
+        value_parser = parse_threads
+    )]
+    pub(crate) threads: usize,
+}
+
+/// Serve .kb files to people and programs: pages for a browser, an HTTP API, and MCP at /mcp
+///
+/// The pages search, read and browse the files. They need nothing from any other server, and no script. The same process
+/// answers programs at /api/v1 and MCP clients at /mcp. It can change nothing without --allow-write. It runs until Ctrl-C.
+#[cfg(feature = "web")]
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    pub(crate) served: ServedArguments,
+
+    /// The address to listen on; port 0 picks a free port
+    ///
+    /// 127.0.0.1 can be reached from this machine only. Any other address requires tokens (`kb token create NAME`). The
+    /// connection is not encrypted: put the server behind a proxy with TLS. The Host header of a request must be this
+    /// address, localhost, or a name given with --allow-host.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:8000")]
+    pub(crate) listen: String,
+
+    /// Open the start page in the browser
+    #[arg(long)]
+    pub(crate) open: bool,
+
+    /// Put this before every address of the pages and the API, such as /kb behind a proxy that serves other things too
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub(crate) base_path: String,
+
+    /// Allow requests for this host name, with or without a port (repeatable)
+    #[arg(long, value_name = "HOST")]
+    pub(crate) allow_host: Vec<String>,
+
+    /// Allow web pages of this origin, scheme://host:port, to use the API (repeatable); :* allows any port
+    #[arg(long, value_name = "ORIGIN")]
+    pub(crate) allow_origin: Vec<String>,
+
+    /// Require a token of this file from every client; browsers sign in with one
+    ///
+    /// Default, if other machines can reach the server: kb/tokens.json in $XDG_CONFIG_HOME, or in ~/.config.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) tokens: Option<PathBuf>,
+}
+
+#[cfg(feature = "web")]
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  kb serve                              the file of this folder, at http://127.0.0.1:8000/
+  kb serve notes.kb --open              open it in the browser
+  kb serve docs=manual.kb code=src.kb   two files, searched together
+  kb serve notes.kb --listen 0.0.0.0:8000 --allow-host notes.example
+  curl 'http://127.0.0.1:8000/api/v1/search?q=tides&k=3'";
 
 /// Parses the name of a server in a configuration.
 fn parse_server_name(text: &str) -> Result<String, String> {

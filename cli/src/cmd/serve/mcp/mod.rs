@@ -2,7 +2,6 @@
 
 mod configure;
 
-use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
@@ -12,16 +11,17 @@ use kb_engine::Kb;
 use kb_mcp::hosts::{
     Entry, Host, Launch, Remote, Snippet, TOKEN_VARIABLE, entry, remote_entry, snippet,
 };
-use kb_mcp::{ConnectOptions, HttpOptions, Note, Opened, Options, StartError, is_index_name};
+use kb_mcp::{ConnectOptions, HttpOptions, Options};
 
+use super::served;
 use crate::args::McpArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::launcher;
-use crate::locate::{locate, locate_argument};
-use crate::output::format::shell_word;
 use crate::output::{Output, log};
-use crate::watch::serve::follow;
+
+/// The verb, as errors name it.
+const VERB: &str = "kb mcp";
 
 /// The environment variables with the URL for `--connect`; Contextor uses the second name.
 const URL_VARIABLES: [&str; 2] = ["KB_MCP_URL", "CONTEXTOR_API_URL"];
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
         return connect(&url, arguments);
     }
     let options = options(arguments)?;
-    if arguments.files.is_empty() {
+    if arguments.served.files.is_empty() {
         // The choice depends on the folder and on KB_FILE, so it is printed.
         for (name, path) in &options.files {
             log(&format!("serving {} as {name:?}", absolute(path)?));
@@ -69,49 +69,25 @@ pub(crate) fn run(arguments: &McpArguments, output: &mut Output) -> Result<Exit,
                 tokens: arguments.tokens.clone(),
                 started: None,
             };
-            kb_mcp::serve_http(&options, &http, None).map_err(explain)?;
+            kb_mcp::serve_http(&options, &http, None)
+                .map_err(|error| served::explain(error, VERB))?;
         }
         None => {
             if std::io::stdin().is_terminal() {
                 log(WAITING);
             }
-            kb_mcp::serve_stdio(&options).map_err(explain)?;
+            kb_mcp::serve_stdio(&options).map_err(|error| served::explain(error, VERB))?;
         }
     }
-    Ok(ended())
+    Ok(served::ended())
 }
 
 fn options(arguments: &McpArguments) -> Result<Options, Failure> {
-    let note: Note = Arc::new(log);
-    let opened = (arguments.allow_write && !arguments.no_watch).then(|| {
-        let note = Arc::clone(&note);
-        let allowed = allowed(&arguments.allow_root);
-        let with_sealed = arguments.watch;
-        let follow: Opened =
-            Arc::new(move |name, file| follow(name, file, &allowed, with_sealed, &note));
-        follow
-    });
     Ok(Options {
-        opened,
-        files: files(arguments)?,
-        allow_write: arguments.allow_write,
-        allow_roots: arguments.allow_root.clone(),
         tools: arguments.tools.clone(),
         tool_prefix: arguments.tool_prefix.clone(),
-        threads: arguments.threads,
-        note,
+        ..served::options(&arguments.served, VERB)?
     })
-}
-
-/// Returns the folders that may be indexed, with symbolic links resolved. A folder that does not exist allows nothing, and
-/// is an error when the server starts.
-fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
-    let here = [PathBuf::from(".")];
-    let given = if given.is_empty() { &here } else { given };
-    given
-        .iter()
-        .filter_map(|root| root.canonicalize().ok())
-        .collect()
 }
 
 /// Opens the files, as the server does when a client starts it: a client often hides why a server does not start.
@@ -119,10 +95,10 @@ fn check_files(arguments: &McpArguments) -> Result<(), Failure> {
     if arguments.http.is_some() || url(arguments)?.is_some() {
         return Ok(());
     }
-    for (_, path) in files(arguments)? {
-        let is_created = arguments.allow_write && !path.exists();
+    for (_, path) in served::files(&arguments.served.files, VERB)? {
+        let is_created = arguments.served.allow_write && !path.exists();
         if let (false, Err(error)) = (is_created, Kb::open(&path)) {
-            return Err(Failure::from_engine(error, "kb mcp", &path));
+            return Err(Failure::from_engine(error, VERB, &path));
         }
     }
     Ok(())
@@ -233,16 +209,9 @@ fn connect(url: &str, arguments: &McpArguments) -> Result<Exit, Failure> {
         note: Arc::new(log),
     };
     let result = kb_mcp::connect_stdio(&options);
-    result.map(|()| ended()).map_err(explain)
-}
-
-/// How a server ended that did not fail.
-fn ended() -> Exit {
-    if kb_mcp::was_interrupted() {
-        Exit::Interrupted
-    } else {
-        Exit::Found
-    }
+    result
+        .map(|()| served::ended())
+        .map_err(|error| served::explain(error, VERB))
 }
 
 /// The URL of `--connect`: the one that is given, else from the environment.
@@ -301,8 +270,8 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
         }
     }
     for (is_given, flag) in [
-        (arguments.watch, "--watch"),
-        (arguments.no_watch, "--no-watch"),
+        (arguments.served.watch, "--watch"),
+        (arguments.served.no_watch, "--no-watch"),
     ] {
         if is_given {
             words.push(flag.to_owned());
@@ -339,60 +308,6 @@ fn configured(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// Name and path of every file.
-fn files(arguments: &McpArguments) -> Result<Vec<(String, PathBuf)>, Failure> {
-    if arguments.files.is_empty() {
-        let located = locate(None).map_err(|failure| {
-            // The file has no flag here.
-            failure.with_hint(
-                "`kb mcp FILE.kb` serves this file; `kb index .` creates one from this folder"
-                    .to_owned(),
-            )
-        })?;
-        return Ok(vec![named(located.as_os_str())?]);
-    }
-    arguments.files.iter().map(|word| named(word)).collect()
-}
-
-/// Reads `NAME=FILE.kb` or `FILE.kb`, which is called by its file name without the ending.
-fn named(word: &OsStr) -> Result<(String, PathBuf), Failure> {
-    // A path may have the sign in it; `./` before it says that it is one.
-    let parts = word.to_str().and_then(|text| text.split_once('='));
-    if let Some((name, path)) = parts.filter(|(name, _)| !name.contains(['/', '\\'])) {
-        if !is_index_name(name) {
-            return Err(Failure::usage(
-                format!("{name:?} cannot be the name of an index"),
-                Some("a name has at most 64 characters, no slash and no comma".to_owned()),
-            ));
-        }
-        return existing(name.to_owned(), PathBuf::from(path));
-    }
-    let path = PathBuf::from(word);
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    if !is_index_name(&stem) {
-        return Err(Failure::usage(
-            format!("{} needs a name that clients can use", path.display()),
-            Some(format!("`kb mcp NAME={}`", shell_word(&path))),
-        ));
-    }
-    existing(stem.into_owned(), path)
-}
-
-fn existing(name: String, path: PathBuf) -> Result<(String, PathBuf), Failure> {
-    Ok((name, locate_argument(&path, "kb mcp")?))
-}
-
-/// Turns an error at the start of the server into a failure with a hint.
-fn explain(error: StartError) -> Failure {
-    match error {
-        StartError::File { path, error } => Failure::from_engine(error, "kb mcp", &path),
-        StartError::Usage { message, hint } => Failure::usage(message, hint),
-        StartError::InvalidToken { message, hint } => Failure::new("INVALID_TOKEN", message, hint),
-        StartError::NotConnected { message, hint } => Failure::new("NOT_CONNECTED", message, hint),
-        StartError::Io { action, error } => Failure::io(&action, &error),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -422,22 +337,5 @@ mod tests {
             "--watch".to_owned(),
         ];
         assert_eq!(words, expected);
-    }
-
-    #[test]
-    fn a_file_is_called_by_its_name_or_as_it_is_said() {
-        let named = |word: &str| named(OsStr::new(word)).map_err(|_| ());
-        let pair = |name: &str, path: &str| Ok((name.to_owned(), PathBuf::from(path)));
-        assert_eq!(
-            named("a/team notes.kb"),
-            pair("team notes", "a/team notes.kb")
-        );
-        assert_eq!(named("code=src.kb"), pair("code", "src.kb"));
-        assert_eq!(named("code=a/b=c.kb"), pair("code", "a/b=c.kb"));
-        assert_eq!(named("./a=b.kb"), Err(()));
-        assert_eq!(named("x=./a=b.kb"), pair("x", "./a=b.kb"));
-        for wrong in ["=a.kb", "a,b=c.kb", " =a.kb"] {
-            assert_eq!(named(wrong), Err(()), "{wrong}");
-        }
     }
 }

@@ -1,0 +1,170 @@
+//! The HTTP API, and the routes of the systems that it replaces.
+
+use serde_json::json;
+
+use super::Site;
+use crate::support::Folder;
+
+#[test]
+fn a_program_searches_and_reads() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb"]);
+    let (status, found) = site.json("/api/v1/search?q=trim+the+wick&k=2");
+    assert_eq!(status, 200);
+    let hits = found["hits"].as_array().unwrap();
+    assert!(!hits.is_empty() && hits.len() <= 2, "{found}");
+    assert!(
+        found["paging"].is_object() && found["summary"].is_object(),
+        "{found}"
+    );
+    let body = json!({"q": "trim the wick", "k": 2});
+    assert_eq!(
+        site.post("/api/v1/search", &body),
+        (200, found.clone()),
+        "both forms are one search"
+    );
+    let document = hits[0]["document"].as_str().unwrap();
+    let (status, text) = site.json(&format!("/api/v1/text/harbour/{document}?lines=1-2"));
+    assert_eq!((status, &text["document"]), (200, &json!(document)));
+    let (status, metadata) = site.json(&format!("/api/v1/document/harbour/{document}"));
+    assert_eq!((status, &metadata["document"]), (200, &json!(document)));
+    let (status, outline) = site.json(&format!("/api/v1/outline/harbour/{document}"));
+    assert!(status == 200 && outline["sections"].is_array(), "{outline}");
+    let (_, status) = site.json("/api/v1/status");
+    assert_eq!(status["files"][0]["file"], "harbour");
+    let (_, all) = site.json("/api/v1/documents/harbour?recursive=1");
+    assert_eq!(
+        all["entries"].as_array().unwrap().len() as u64,
+        status["files"][0]["documents"].as_u64().unwrap()
+    );
+    let (_, symbols) = site.json("/api/v1/symbols?kind=function");
+    assert!(
+        !symbols["symbols"].as_array().unwrap().is_empty(),
+        "{symbols}"
+    );
+}
+
+#[test]
+fn a_wrong_request_is_a_problem_that_says_what_is_wrong() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb"]);
+    for (path, status, code) in [
+        ("/api/v1/search", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&k=0", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&k=many", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&file=other", 404, "NOT_FOUND"),
+        (
+            "/api/v1/search?q=x&cursor=nonsense",
+            400,
+            "INVALID_CONTINUATION_TOKEN",
+        ),
+        ("/api/v1/text/harbour/none.md", 404, "DOCUMENT_NOT_FOUND"),
+        ("/api/v1/search?q=x&class=nonsense", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&mode=nonsense", 400, "INVALID_ARGUMENT"),
+        (
+            "/api/v1/search?q=x&since=yesterday",
+            400,
+            "INVALID_ARGUMENT",
+        ),
+        ("/api/v1/search?q=x&filter=y", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&min_score=high", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/symbols?kind=nonsense", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/nothing", 404, "NOT_FOUND"),
+    ] {
+        let (got, problem) = site.json(path);
+        assert_eq!(
+            (got, problem["code"].as_str()),
+            (status, Some(code)),
+            "{path}: {problem}"
+        );
+        assert_eq!(problem["status"], status, "{path}");
+        assert!(!problem["detail"].as_str().unwrap().is_empty(), "{path}");
+    }
+    for wrong in [
+        &b"{not json"[..],
+        b"[]",
+        b"{\"q\": {\"a\": 1}}",
+        b"{\"q\": [\"a\"]}",
+        b"{\"q\": \"x\", \"k\": true}",
+    ] {
+        let reply = site.send("POST", "/api/v1/search", &[], wrong);
+        assert_eq!(reply.status, 400, "{}", String::from_utf8_lossy(wrong));
+    }
+}
+
+#[test]
+fn the_routes_of_the_document_service_are_here() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb", "--allow-write"]);
+    let (_, status) = site.json("/api/v1/status");
+    let project = status["files"][0]["uuid"].as_str().unwrap().to_owned();
+    let body = json!({"query": "how is the lamp maintained", "projectId": project, "minScore": 0.0, "topK": 3});
+    let (status, found) = site.post("/api/search/docs", &body);
+    assert_eq!(status, 200, "{found}");
+    let first = &found["results"][0];
+    for field in ["content", "documentTitle", "chunkIndex", "score"] {
+        assert!(!first[field].is_null(), "{field}: {found}");
+    }
+    let upload = json!({"fileName": "eclipse.md", "content": "# Eclipse\n\nThe moon hides the sun.", "mimeType": "text/markdown"});
+    let (status, stored) = site.post(&format!("/api/projects/{project}/documents"), &upload);
+    assert_eq!(
+        (status, &stored["fileName"]),
+        (201, &json!("eclipse.md")),
+        "{stored}"
+    );
+    for field in ["documentId", "status"] {
+        assert!(stored[field].is_string(), "{field}: {stored}");
+    }
+    let (status, problem) = site.post("/api/projects/nobody/documents", &upload);
+    assert_eq!(status, 404);
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("project not found"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn the_routes_of_the_workspace_are_here() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb"]);
+    let (status, found) = site.post(
+        "/mcp/search",
+        &json!({"query": "guide", "limit": 3, "sort": "recency"}),
+    );
+    assert_eq!(status, 200, "{found}");
+    let first = &found.as_array().unwrap()[0];
+    for field in ["doc_handle", "title", "updated", "approx_size"] {
+        assert!(!first[field].is_null(), "{field}: {found}");
+    }
+    let (status, text) = site.post(
+        "/mcp/get_document",
+        &json!({"doc_handle": first["doc_handle"]}),
+    );
+    assert_eq!(status, 200, "{text}");
+    assert!(
+        text["body"].is_string() && text["is_truncated"] == false,
+        "{text}"
+    );
+    for wrong in [
+        json!({"query": "x", "limit": 11}),
+        json!({"query": "x", "limit": 0}),
+        json!({"qery": "x"}),
+        json!({}),
+    ] {
+        assert_eq!(site.post("/mcp/search", &wrong).0, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn without_permission_nothing_is_written() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb"]);
+    let before = std::fs::read(folder.join("harbour.kb")).unwrap();
+    let upload = json!({"fileName": "x.md", "content": "x", "mimeType": "text/markdown"});
+    let (status, problem) = site.post("/api/projects/harbour/documents", &upload);
+    assert!((400..500).contains(&status), "{problem}");
+    assert_eq!(std::fs::read(folder.join("harbour.kb")).unwrap(), before);
+}

@@ -1,0 +1,90 @@
+//! Requests that no browser sends.
+
+use super::Site;
+use crate::mcp::http::Connection;
+use crate::support::{Folder, Random, number_from};
+
+/// Requests of a run in CI; `KB_WRONG_REQUESTS` asks for more.
+const REQUESTS: u64 = 600;
+
+const PATHS: [&str; 12] = [
+    "/?q=moon&from=0&mode=hybrid&type=rust&since=2024-01-01",
+    "/d/harbour/docs/guide.md?lines=1-2&view=lines&from=1",
+    "/b/harbour/docs?cursor=AAAA",
+    "/find?q=tide&part=list",
+    "/about/harbour",
+    "/raw/harbour/docs/guide.md",
+    "/api/v1/search?q=moon&k=3&cursor=x&max_tokens=10&min_score=0.5",
+    "/api/v1/text/harbour/docs/guide.md?lines=1-3",
+    "/api/v1/symbols?kind=function&name=a*",
+    "/api/v1/documents/harbour?folder=docs",
+    "/sign-in?key=abc&next=/",
+    "/assets/style.css",
+];
+
+const INSERTIONS: [&str; 16] = [
+    "%00",
+    "%ff",
+    "%",
+    "..",
+    "//",
+    "%2e%2e%2f",
+    "\u{202e}",
+    "%E2%80%AE",
+    "99999999999999999999",
+    "-1",
+    "=",
+    "&",
+    "?",
+    "#",
+    "'\"<>",
+    "{}[]*?!",
+];
+
+#[test]
+fn wrong_requests_are_answered_and_harm_nothing() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb"]);
+    let mut random = Random(11);
+    for number in 0..number_from("KB_WRONG_REQUESTS", REQUESTS) {
+        let mut path = (*random.one_of(&PATHS)).to_owned();
+        for _ in 0..=random.below(3) {
+            let at = 1 + random.below(path.len());
+            let at = (1..=at.min(path.len()))
+                .rev()
+                .find(|at| path.is_char_boundary(*at))
+                .unwrap_or(0);
+            match random.below(3) {
+                0 => {
+                    let inserted: &str = INSERTIONS[random.below(INSERTIONS.len())];
+                    path.insert_str(at, inserted);
+                }
+                1 => path.truncate(at),
+                _ => path.insert_str(at, &"A".repeat(random.below(300))),
+            }
+        }
+        let method = *random.one_of(&["GET", "GET", "GET", "POST", "HEAD", "PUT", "OPTIONS"]);
+        let body: &[u8] = if method == "POST" {
+            b"{\"q\": [1, {\"a\": null}], \"k\": -1}"
+        } else {
+            b""
+        };
+        let mut connection = Connection::open(site.address);
+        let host = site.address.to_string();
+        connection.send(
+            method,
+            &path,
+            &[("host", &host), ("accept", "text/html")],
+            body,
+        );
+        // Of some the server makes no request at all, and closes.
+        if let Some(reply) = connection.head() {
+            assert!(
+                reply.status < 500,
+                "{number}: {method} {path:?}: {}",
+                reply.status
+            );
+        }
+    }
+    assert_eq!(site.page("/?q=moon").status, 200);
+}

@@ -1,0 +1,128 @@
+//! Reading by programs: files, documents, texts, outlines.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::Request;
+use axum::response::Response;
+use kb_json::Object;
+
+use super::call::reading;
+use super::search::page;
+use crate::answer::json;
+use crate::asked::{flag, one};
+use crate::site::{Shared, Visit};
+use crate::text::lines::parse_range;
+
+type Site = State<Arc<Shared>>;
+
+/// All open files.
+pub(super) async fn status(State(site): Site, request: Request<Body>) -> Response {
+    reading(Visit::of(site, &request), |visit| {
+        let mut files = Vec::new();
+        for file in visit.site.files.list() {
+            let state = file.kb().state()?;
+            files.push(
+                Object::new()
+                    .field("file", file.name())
+                    .field("uuid", &*state.uuid)
+                    .field("generation", state.generation)
+                    .field("documents", state.documents)
+                    .field("chunks", state.chunks)
+                    .field("updated_ms", state.updated_ms)
+                    .field("model", &*state.model)
+                    .field("dim", state.dim),
+            );
+        }
+        let (major, minor) = kb_engine::FORMAT_VERSION;
+        let may_write = visit.site.files.may_write(visit.access.as_ref());
+        Ok(json(
+            Object::new()
+                .field("version", env!("CARGO_PKG_VERSION"))
+                .field("format", format!("{major}.{minor}"))
+                .field("may_write", may_write)
+                .objects("files", files),
+        ))
+    })
+    .await
+}
+
+/// Folders and documents of a folder; with `recursive=1` all documents below it.
+pub(super) async fn documents(
+    State(site): Site,
+    Path(file): Path<String>,
+    request: Request<Body>,
+) -> Response {
+    reading(Visit::of(site, &request), move |visit| {
+        let file = visit.site.file(&file)?;
+        let parameters = &visit.parameters;
+        let folder = parameters.first("folder");
+        let options = page(parameters)?;
+        let (entries, paging) = if flag(parameters, "recursive")? {
+            let found = file.kb().documents(folder, true, &options)?;
+            let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+            (found.iter().map(kb_json::document).collect(), paging)
+        } else {
+            let found = file.kb().list(folder, &options)?;
+            let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+            (found.iter().map(kb_json::entry).collect(), paging)
+        };
+        Ok(json(Object::new().objects("entries", entries).join(paging)))
+    })
+    .await
+}
+
+/// What the file records about a document.
+pub(super) async fn document(
+    State(site): Site,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> Response {
+    reading(Visit::of(site, &request), move |visit| {
+        let file = visit.site.file(&file)?;
+        Ok(json(kb_json::metadata(&file.kb().document(&document)?)))
+    })
+    .await
+}
+
+/// Text of a document, whole or some `lines`, as much as one answer holds.
+pub(super) async fn text(
+    State(site): Site,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> Response {
+    reading(Visit::of(site, &request), move |visit| {
+        let file = visit.site.file(&file)?;
+        let lines = one(&visit.parameters, "lines", parse_range)?;
+        let text = file
+            .kb()
+            .text_paged(&document, lines, &page(&visit.parameters)?)?;
+        let paging = kb_json::paging(text.tokens, text.over_budget, text.next.as_ref());
+        Ok(json(kb_json::document_text(text).join(paging)))
+    })
+    .await
+}
+
+/// Headings or symbols of a document.
+pub(super) async fn outline(
+    State(site): Site,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> Response {
+    reading(Visit::of(site, &request), move |visit| {
+        let file = visit.site.file(&file)?;
+        let outline = file.kb().sections(&document, &page(&visit.parameters)?)?;
+        let found = &outline.sections;
+        let sections = found
+            .iter()
+            .map(|section| kb_json::section(&outline.document, section));
+        let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+        Ok(json(
+            Object::new()
+                .objects("sections", sections.collect())
+                .join(paging),
+        ))
+    })
+    .await
+}
