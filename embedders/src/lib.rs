@@ -1,6 +1,6 @@
 //! Embedding models that are not built into `kb`.
 //!
-//! [`parse`] turns a specification such as `onnx:models/minilm` into a [`TextEmbedder`](kb_types::TextEmbedder). The engine knows models by
+//! [`parse`] turns a specification such as `onnx:models/minilm` into a [`TextEmbedder`]. The engine knows models by
 //! this trait alone; it links none of the code here.
 //!
 //! Nothing here uses the network, except services that a specification names by their address. Folders of models are

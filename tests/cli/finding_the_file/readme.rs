@@ -79,7 +79,12 @@ fn every_command_of_the_readme_works_after_those_before_it() {
             continue;
         }
         if line.starts_with("kb watch") {
-            follow(command(&format!("exec {line}"), &here));
+            follow(command(&format!("exec {line}"), &here), "watching");
+            continue;
+        }
+        if line.starts_with("kb serve") {
+            let line = format!("exec {line} --listen 127.0.0.1:0");
+            follow(command(&line, &here), "http://");
             continue;
         }
         if line.starts_with("kb import vectors") {
@@ -110,13 +115,13 @@ fn every_command_of_the_readme_works_after_those_before_it() {
     }
 }
 
-/// Starts a command that goes on, and interrupts it once it waits.
-fn follow(mut command: Command) {
+/// Starts a command that goes on, and interrupts it once it says that it waits.
+fn follow(mut command: Command, says: &str) {
     use rustix::process::{Pid, Signal, kill_process};
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let stderr = BufReader::new(child.stderr.take().unwrap());
     let mut lines = stderr.lines().map(|line| line.unwrap());
-    let waits = lines.any(|line| line.contains("watching"));
+    let waits = lines.any(|line| line.contains(says));
     assert!(waits, "{:?}", child.wait());
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
