@@ -61,8 +61,16 @@ fn line() -> impl Strategy<Value = String> {
     let line = (start, pieces, end);
     let line = line.prop_map(|(start, pieces, end)| [start, &pieces, end].concat());
     // To them everything matches some patterns of empty names; to git nothing does, as here.
-    line.prop_filter("a name", |line| {
+    let line = line.prop_filter("a name", |line| {
         line.trim_end() != "!" && !line.contains("//")
+    });
+    // To them a class may match a slash, to git none does, as here.
+    line.prop_filter("no slash in a class", |line| {
+        let classes = line.split('[').skip(1);
+        !classes.into_iter().any(|rest| {
+            let end = rest.rfind(']').unwrap_or(0);
+            rest[..end].contains('/')
+        })
     })
 }
 
