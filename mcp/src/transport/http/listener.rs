@@ -1,9 +1,12 @@
 //! Listens, accepts connections and serves them, until the process gets SIGTERM or Ctrl-C.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener, ToSocketAddrs};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -94,6 +97,11 @@ pub fn serve_http(
         );
         let middleware = Arc::new(middleware);
         let listener = TcpListener::from_std(listener)?;
+        let mut stop = pin!(shutdown_signal());
+        // Signals are caught before anybody is told where the server is, and may send one.
+        if poll_fn(|cx| Poll::Ready(stop.as_mut().poll(cx).is_ready())).await {
+            return Ok(());
+        }
         let home = middleware.announce(&shown_authority(http, address), &options.note);
         if let Some(started) = &http.started {
             started(&home);
@@ -104,7 +112,7 @@ pub fn serve_http(
         tokio::spawn(Arc::clone(&server).watch_commits());
         let (watching, shutdown) = (Arc::clone(&middleware), server.shutdown.clone());
         tokio::spawn(async move { watching.watch_tokens(&shutdown).await });
-        accept(listener, middleware, &server, &stopped).await;
+        accept(listener, middleware, &server, &stopped, stop).await;
         Ok(())
     });
     if let Some(tokens) = tokens {
@@ -208,6 +216,7 @@ async fn accept(
     middleware: Arc<Middleware>,
     server: &Arc<Server>,
     stopped: &CancellationToken,
+    mut stop: Pin<&mut impl Future<Output = ()>>,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
@@ -217,7 +226,6 @@ async fn accept(
         .max_buf_size(BUFFER_BYTES);
     let limit = Arc::clone(&middleware.connections);
     let graceful = GracefulShutdown::new();
-    let mut stop = std::pin::pin!(shutdown_signal());
     loop {
         let (connection, slot) = tokio::select! {
             () = &mut stop => break,
