@@ -21,4 +21,6 @@ mod tokenizer;
 pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
 
 pub use cache::{Addition, Cache, Entry, Kind};
-pub use registry::{Choice, Model, Options, Resolver, Specification, load, parse, parse_with};
+pub use registry::{
+    Choice, Model, Options, Resolver, Specification, load, parse, parse_with, sends_texts,
+};

@@ -9,7 +9,7 @@ use std::{fmt, thread};
 
 use kb_types::{EmbedError, ModelCard, TextEmbedder};
 
-pub use self::resolver::Resolver;
+pub use self::resolver::{Resolver, sends_texts};
 pub use self::specification::Specification;
 use crate::cache::{self, Cache};
 use crate::model2vec::Model2VecEmbedder;

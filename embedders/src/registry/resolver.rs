@@ -13,10 +13,23 @@ use crate::cache::Cache;
 /// How long a model that cannot be loaded is not tried again: a server would read its files for each query.
 const RETRY: Duration = Duration::from_secs(30);
 
+/// Allows to send texts to a service that a file names. Its value is the location of the card.
+const SERVICE: &str = "KB_EMBEDDER_SERVICE";
+
+/// The source of cards of services.
+const SERVICE_SOURCE: &str = "openai";
+
+/// Whether the model that a specification names sends texts to another machine.
+pub fn sends_texts(specification: &str) -> bool {
+    let source = specification.split_once(':');
+    source.is_some_and(|(source, _)| source == SERVICE_SOURCE)
+}
+
 /// A model, or why there is none.
 type Found = Result<Arc<dyn TextEmbedder>, EmbedError>;
 
-/// Finds models by the cards that files store: where the card says, else by name in the cache.
+/// Finds models by the cards that files store: where the card says, else by name in the cache. A service only if the
+/// variable `KB_EMBEDDER_SERVICE` is its location: a file must not decide where queries are sent.
 pub struct Resolver {
     options: Options,
     cache: Option<Cache>,
@@ -47,8 +60,19 @@ impl Resolver {
                 what: card.to_string(),
             }),
         };
-        if card.source == "openai" {
-            return service_of_card(card).map(Model::shared);
+        if card.source == SERVICE_SOURCE {
+            // A file that came from elsewhere must not decide where queries are sent.
+            let is_allowed = std::env::var(SERVICE).is_ok_and(|place| place == card.location);
+            return if is_allowed {
+                service_of_card(card).map(Model::shared)
+            } else {
+                let location = &card.location;
+                Err(EmbedError::Missing {
+                    what: format!(
+                        "{SERVICE}={location}, which would allow to send queries and texts there,"
+                    ),
+                })
+            };
         }
         if !matches!(card.source.as_str(), "onnx" | "model2vec") {
             return load(&format!("{}:{}", card.source, card.location));

@@ -85,3 +85,28 @@ fn no_file_makes_this_program_ask_another_machine_for_a_folder() {
     let refused = resolver.find(&card).unwrap_err().to_string();
     assert_eq!(refused, "the model model2vec:tiny is missing");
 }
+
+#[test]
+fn no_file_decides_where_texts_are_sent() {
+    let card = ModelCard {
+        source: "openai".to_owned(),
+        name: "any".to_owned(),
+        location: "any@http://127.0.0.1:9".to_owned(),
+        dimension: 3,
+        pooling: Pooling::Given,
+        normalised: true,
+        query_prefix: String::new(),
+        passage_prefix: String::new(),
+        max_tokens: 0,
+        weights: None,
+    };
+    let resolver = Resolver::new(Options::default(), None);
+    let refused = resolver.find(&card).map(|_| ()).unwrap_err();
+    let told = refused.to_string();
+    assert!(
+        told.contains("KB_EMBEDDER_SERVICE=any@http://127.0.0.1:9"),
+        "{told}"
+    );
+    assert!(sends_texts("openai:any@http://127.0.0.1:9"));
+    assert!(!sends_texts("onnx:openai"));
+}

@@ -10,7 +10,7 @@ use crate::args::ReembedArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::locate;
-use crate::models::{named, resolver, sends_texts};
+use crate::models::{named, resolver};
 use crate::output::Output;
 use crate::output::format::{bytes, count, duration, plural, shell_word};
 use crate::output::progress::Meter;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &ReembedArguments, output: &mut Output) -> Result<E
     // A writer would create a missing file.
     let info = Kb::open(&file).and_then(|kb| kb.info());
     let info = info.map_err(|error| Failure::from_engine(error, &verb, &file))?;
-    if sends_texts(&arguments.embedder) && !arguments.yes {
+    if kb_embedders::sends_texts(&arguments.embedder) && !arguments.yes {
         let message = format!(
             "the text of {}, {}, would be sent to {}; nothing was sent",
             plural(info.chunks, "chunk"),
