@@ -63,28 +63,18 @@ fn install() -> Result<Installed> {
         "--disable-pip-version-check",
     ]);
     repository::run(pip.args(PYTHON_PACKAGES))?;
-    let manifest = installed.modules().join("package.json");
-    if !manifest.exists() {
-        fs::write(manifest, "{\"private\": true}\n")?;
-    }
-    let mut npm = Command::new(installed.program("npm"));
-    npm.args([
-        "install",
-        "--no-save",
-        "--ignore-scripts",
-        "--no-fund",
-        "--no-audit",
-        "--silent",
-    ])
-    .args(NODE_PACKAGES)
-    .current_dir(installed.modules());
-    repository::run(with_node(&mut npm, &installed))?;
+    npm_install(&installed, &NODE_PACKAGES, &installed.modules())?;
     Ok(installed)
 }
 
 /// Installs packages of npm into a folder, with the Node of the clients; gives the path of Node.
 pub(crate) fn install_from_npm(packages: &[&str], folder: &Path) -> Result<PathBuf> {
     let installed = install()?;
+    npm_install(&installed, packages, folder)?;
+    Ok(installed.program("node"))
+}
+
+fn npm_install(installed: &Installed, packages: &[&str], folder: &Path) -> Result<()> {
     let manifest = folder.join("package.json");
     if !manifest.exists() {
         fs::write(manifest, "{\"private\": true}\n")?;
@@ -99,8 +89,7 @@ pub(crate) fn install_from_npm(packages: &[&str], folder: &Path) -> Result<PathB
         "--silent",
     ]);
     npm.args(packages).current_dir(folder);
-    repository::run(with_node(&mut npm, &installed))?;
-    Ok(installed.program("node"))
+    repository::run(with_node(&mut npm, installed))
 }
 
 /// npm and the suite look for `node` on the path.
