@@ -24,7 +24,8 @@ pub(crate) fn chosen(site: &Shared, parameters: &Parameters) -> Result<Vec<OpenF
 /// The search that parameters ask for.
 ///
 /// # Errors
-/// A value that is not one of its name. Names that are not known are ignored, so that an address of a later version works.
+/// A value that is not one of its name. Names that are not known are ignored, so that an address of a later version
+/// works.
 pub(crate) fn request(parameters: &Parameters) -> Result<Request, Problem> {
     let all = |name: &str| parameters.all(name).map(str::to_owned).collect::<Vec<_>>();
     let mut filters = Filters::new()

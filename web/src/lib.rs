@@ -1,11 +1,13 @@
 //! Pages for people and an HTTP API for programs over the open files of a server: what `kb serve` answers beside MCP.
 //!
-//! Imports point down. `router` assigns addresses to the handlers of `pages` and `api`; `asked` says what an address asks to
-//! be searched; `site` is what handlers share; `text` turns documents into HTML; `links` has the form of every address,
-//! `parameters` reads what comes behind `?`, `answer` makes responses with their headers. Searching and reading are calls of the engine, which run on the threads of [`kb_mcp`].
+//! Imports point down. `router` assigns addresses to the handlers of `pages` and `api`; `asked` says what an address
+//! asks to be searched; `site` is what handlers share; `text` turns documents into HTML; `links` has the form of every
+//! address, `parameters` reads what comes behind `?`, `answer` makes responses with their headers. Searching and
+//! reading are calls of the engine, which run on the threads of [`kb_mcp`].
 //!
-//! Nothing of a document reaches a page as HTML: text is escaped, Markdown is rendered without its raw HTML, and addresses
-//! in it may be of few schemes. The content security policy forbids script and requests to other hosts all the same.
+//! Nothing of a document reaches a page as HTML: text is escaped, Markdown is rendered without its raw HTML, and
+//! addresses in it may be of few schemes. The content security policy forbids script and requests to other hosts all
+//! the same.
 #![deny(missing_docs)]
 
 mod answer;

@@ -82,8 +82,8 @@ impl Links {
         )
     }
 
-    /// Where a hit is: lines, or in a workbook its rows, in a presentation its slide. Lines of a text that are not those of
-    /// the original are found by bytes.
+    /// Where a hit is: lines, or in a workbook its rows, in a presentation its slide. Lines of a text that are not
+    /// those of the original are found by bytes.
     pub(crate) fn hit(&self, file: &str, hit: &Hit) -> String {
         let address = self.document(file, &hit.document);
         match &hit.part {

@@ -1,5 +1,5 @@
-//! Finds the files of a model in folders and archives, and copies them. Files get fixed names: what an archive calls them
-//! does not decide where they go.
+//! Finds the files of a model in folders and archives, and copies them. Files get fixed names: what an archive calls
+//! them does not decide where they go.
 
 use std::fs;
 use std::path::Path;

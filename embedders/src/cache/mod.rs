@@ -92,8 +92,8 @@ impl Cache {
         }
     }
 
-    /// The folder that `KB_MODELS` names, or `kb/models` in the user's folder of caches; `None` if the environment names
-    /// neither.
+    /// The folder that `KB_MODELS` names, or `kb/models` in the user's folder of caches; `None` if the environment
+    /// names neither.
     pub fn of_user() -> Option<Cache> {
         let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
         if let Some(folder) = set("KB_MODELS") {

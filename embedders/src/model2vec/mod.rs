@@ -1,5 +1,5 @@
-//! Models of the format Model2Vec: a vector for each token, whose mean is the vector of a text. They are a thousand times
-//! faster than a graph.
+//! Models of the format Model2Vec: a vector for each token, whose mean is the vector of a text. They are a thousand
+//! times faster than a graph.
 
 mod safetensors;
 

@@ -90,8 +90,8 @@ impl Resolver {
     }
 }
 
-/// Whether a location of a card may be looked at. Two slashes name another machine on Windows, which would see who asks:
-/// a file must not decide that.
+/// Whether a location of a card may be looked at. Two slashes name another machine on Windows, which would see who
+/// asks: a file must not decide that.
 fn is_local(location: &str) -> bool {
     let is_slash = |character: char| matches!(character, '/' | '\\');
     let mut start = location.chars().map(is_slash);

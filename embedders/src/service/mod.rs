@@ -1,5 +1,5 @@
-//! Models behind an address: any service that answers as OpenAI's `/v1/embeddings` does, such as Ollama, llama.cpp, vLLM
-//! and LM Studio. Texts leave the process here, and nowhere else.
+//! Models behind an address: any service that answers as OpenAI's `/v1/embeddings` does, such as Ollama, llama.cpp,
+//! vLLM and LM Studio. Texts leave the process here, and nowhere else.
 
 mod address;
 mod answer;
@@ -39,8 +39,8 @@ impl ServiceEmbedder {
     /// vector of one word.
     ///
     /// # Errors
-    /// [`EmbedError::Missing`] if this build cannot reach the address, and [`EmbedError::Service`] if the service does not
-    /// answer as it should.
+    /// [`EmbedError::Missing`] if this build cannot reach the address, and [`EmbedError::Service`] if the service does
+    /// not answer as it should.
     pub(crate) fn new(
         address: &Address,
         dimension: Option<u32>,

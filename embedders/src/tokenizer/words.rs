@@ -4,8 +4,8 @@
 //! Characters are decomposed one by one. The canonical order of combining characters matters only for those outside the
 //! category Mn, which do not meet in words of a vocabulary.
 //!
-//! Of all 1.1 million characters, 618 give other tokens than the library `tokenizers`, whose tables are those of Unicode
-//! 8: newer punctuation marks and combining marks.
+//! Of all 1.1 million characters, 618 give other tokens than the library `tokenizers`, whose tables are those of
+//! Unicode 8: newer punctuation marks and combining marks.
 
 use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::char::decompose_canonical;

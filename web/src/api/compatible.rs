@@ -1,5 +1,5 @@
-//! The routes of two systems that this one replaces. Each calls the tool of the MCP server that has the same contract, and
-//! gives its result the form that the clients of those systems read.
+//! The routes of two systems that this one replaces. Each calls the tool of the MCP server that has the same contract,
+//! and gives its result the form that the clients of those systems read.
 
 use std::sync::Arc;
 
@@ -71,8 +71,8 @@ pub(super) async fn upload_document(
     .await
 }
 
-/// Finds documents by title, handle and tags: `query`, `limit` (5, at most 10), `sort`. A list of `doc_handle`, `title`,
-/// `updated` and `approx_size`.
+/// Finds documents by title, handle and tags: `query`, `limit` (5, at most 10), `sort`. A list of `doc_handle`,
+/// `title`, `updated` and `approx_size`.
 pub(super) async fn search(State(site): Site, request: Request<Body>) -> Response {
     let visit = Visit::of(site, &request);
     let arguments = object_of(request).await.and_then(|object| {

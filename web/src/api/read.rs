@@ -6,16 +6,21 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Request;
 use axum::response::Response;
+use kb_engine::Kb;
 use kb_json::Object;
 
 use super::call::reading;
 use super::search::page;
-use crate::answer::json;
+use crate::answer::{Problem, json};
 use crate::asked::{flag, one};
+use crate::parameters::Parameters;
 use crate::site::{Shared, Visit};
 use crate::text::lines::parse_range;
 
 type Site = State<Arc<Shared>>;
+
+/// A file, and a document in it.
+type Named = Path<(String, String)>;
 
 /// All open files.
 pub(super) async fn status(State(site): Site, request: Request<Body>) -> Response {
@@ -74,55 +79,47 @@ pub(super) async fn documents(
 }
 
 /// What the file records about a document.
-pub(super) async fn document(
-    State(site): Site,
-    Path((file, document)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response {
-    reading(Visit::of(site, &request), move |visit| {
-        let file = visit.site.file(&file)?;
-        Ok(json(kb_json::metadata(&file.kb().document(&document)?)))
+pub(super) async fn document(site: Site, named: Named, request: Request<Body>) -> Response {
+    of_document(site, named, request, |_, kb, document| {
+        Ok(kb_json::metadata(&kb.document(document)?))
     })
     .await
 }
 
 /// Text of a document, whole or some `lines`, as much as one answer holds.
-pub(super) async fn text(
-    State(site): Site,
-    Path((file, document)): Path<(String, String)>,
-    request: Request<Body>,
-) -> Response {
-    reading(Visit::of(site, &request), move |visit| {
-        let file = visit.site.file(&file)?;
-        let lines = one(&visit.parameters, "lines", parse_range)?;
-        let text = file
-            .kb()
-            .text_paged(&document, lines, &page(&visit.parameters)?)?;
+pub(super) async fn text(site: Site, named: Named, request: Request<Body>) -> Response {
+    of_document(site, named, request, |parameters, kb, document| {
+        let lines = one(parameters, "lines", parse_range)?;
+        let text = kb.text_paged(document, lines, &page(parameters)?)?;
         let paging = kb_json::paging(text.tokens, text.over_budget, text.next.as_ref());
-        Ok(json(kb_json::document_text(text).join(paging)))
+        Ok(kb_json::document_text(text).join(paging))
     })
     .await
 }
 
 /// Headings or symbols of a document.
-pub(super) async fn outline(
+pub(super) async fn outline(site: Site, named: Named, request: Request<Body>) -> Response {
+    of_document(site, named, request, |parameters, kb, document| {
+        let outline = kb.sections(document, &page(parameters)?)?;
+        let found = &outline.sections;
+        let section = |section| kb_json::section(&outline.document, section);
+        let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+        let sections = found.iter().map(section).collect();
+        Ok(Object::new().objects("sections", sections).join(paging))
+    })
+    .await
+}
+
+/// Answers with what `read` makes of a document of an open file.
+async fn of_document(
     State(site): Site,
-    Path((file, document)): Path<(String, String)>,
+    Path((file, document)): Named,
     request: Request<Body>,
+    read: impl FnOnce(&Parameters, &Kb, &str) -> Result<Object, Problem> + Send + 'static,
 ) -> Response {
     reading(Visit::of(site, &request), move |visit| {
         let file = visit.site.file(&file)?;
-        let outline = file.kb().sections(&document, &page(&visit.parameters)?)?;
-        let found = &outline.sections;
-        let sections = found
-            .iter()
-            .map(|section| kb_json::section(&outline.document, section));
-        let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
-        Ok(json(
-            Object::new()
-                .objects("sections", sections.collect())
-                .join(paging),
-        ))
+        Ok(json(read(&visit.parameters, file.kb(), &document)?))
     })
     .await
 }

@@ -4,11 +4,10 @@ use axum::http::StatusCode;
 use kb_engine::{Info, Sizes};
 use maud::{Markup, html};
 
-use super::folder::number;
 use super::layout::{Layout, page as layout_page};
 use crate::answer::{Answer, Problem};
 use crate::site::Visit;
-use crate::text::numbers::day;
+use crate::text::numbers::{count, day};
 
 /// Rows of each table.
 const ROWS: usize = 20;
@@ -50,8 +49,8 @@ pub(crate) fn page(visit: &Visit, file: &str) -> Result<Answer, Problem> {
 fn facts(info: &Info) -> Markup {
     html! {
         dl.facts {
-            dt { "Documents" } dd { (number(info.documents)) }
-            dt { "Chunks" } dd { (number(info.chunks)) }
+            dt { "Documents" } dd { (count(info.documents)) }
+            dt { "Chunks" } dd { (count(info.chunks)) }
             dt { "Text" } dd { (kb_json::bytes(info.text_bytes)) }
             dt { "File" } dd { (kb_json::bytes(info.file_bytes)) ", format " (info.format) }
             dt { "Changed" } dd { (day(info.updated_ms)) }
@@ -91,7 +90,7 @@ fn bars(rows: &[(String, u64)], are_bytes: bool) -> Markup {
                     tr {
                         th scope="row" { (name) }
                         td.bar { (bar(*value, largest)) }
-                        td.number { @if are_bytes { (kb_json::bytes(*value)) } @else { (number(*value)) } }
+                        td.number { @if are_bytes { (kb_json::bytes(*value)) } @else { (count(*value)) } }
                     }
                 }
             }

@@ -12,8 +12,8 @@ use crate::text::numbers::counted;
 /// Most names that are listed.
 const NAMES: usize = 50;
 
-/// The documents whose paths have what was typed, then those whose titles have its words. With `part=list` only the list,
-/// for the script.
+/// The documents whose paths have what was typed, then those whose titles have its words. With `part=list` only the
+/// list, for the script.
 pub(crate) fn page(visit: &Visit, _: &std::sync::atomic::AtomicBool) -> Result<Answer, Problem> {
     let typed = visit.parameters.first("q").unwrap_or_default();
     let mut found: Vec<(String, String)> = Vec::new();

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::layout::{Layout, page as layout_page};
 use crate::answer::{Answer, Problem};
 use crate::site::{Shared, Visit};
-use crate::text::numbers::{count, counted, day};
+use crate::text::numbers::{counted, day};
 
 /// Tokens of names on one page: some 500 entries.
 const PAGE_TOKENS: u32 = 20_000;
@@ -121,10 +121,4 @@ pub(super) fn crumbs(site: &Shared, file: &str, path: &str) -> Markup {
             @if let Some((_, part)) = &last { span { "/" } h1 { (part) } }
         }
     }
-}
-
-/// As [`count`], for tables.
-#[must_use]
-pub(super) fn number(number: u64) -> String {
-    count(number)
 }

@@ -77,9 +77,9 @@ fn passage(hit: &Hit) -> Markup {
     }
 }
 
-/// Prose without the line ends within its sentences: lines are of the width of an editor, not of this page. It has as many
-/// bytes as before, so that marks stay where they are. A line that begins with a sign stays one: it is an item, a row, a
-/// heading.
+/// Prose without the line ends within its sentences: lines are of the width of an editor, not of this page. It has as
+/// many bytes as before, so that marks stay where they are. A line that begins with a sign stays one: it is an item, a
+/// row, a heading.
 fn flowing(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();

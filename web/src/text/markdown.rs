@@ -1,5 +1,5 @@
-//! Markdown as HTML, without the HTML in it: that is shown as text. Links lead to documents of the file, to sections, or to
-//! other hosts by `http`, `https` and `mailto`; pictures are named, not loaded.
+//! Markdown as HTML, without the HTML in it: that is shown as text. Links lead to documents of the file, to sections,
+//! or to other hosts by `http`, `https` and `mailto`; pictures are named, not loaded.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -31,8 +31,8 @@ pub(crate) struct Rendered {
     pub(crate) anchors: Vec<Anchor>,
 }
 
-/// Renders `text`. `link` makes the address of a document from a path that the text states; `None` if the file has no such
-/// document. The blocks that hold bytes of `marked` are marked, and the first of them has the id of line `line`.
+/// Renders `text`. `link` makes the address of a document from a path that the text states; `None` if the file has no
+/// such document. The blocks that hold bytes of `marked` are marked, and the first of them has the id of line `line`.
 pub(crate) fn render(
     text: &str,
     link: &dyn Fn(&str) -> Option<String>,
@@ -58,7 +58,8 @@ pub(crate) fn render(
     }
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     html::push_html(&mut out, shown.into_iter());
-    // A block that scrolls can be reached by keys. Only the renderer writes these characters: those of the text are escaped.
+    // A block that scrolls can be reached by keys. Only the renderer writes these characters: those of the text are
+    // escaped.
     let out = out.replace("<pre><code", "<pre tabindex=\"0\"><code");
     let out = out.replace("<table>", "<table tabindex=\"0\">");
     Rendered {
@@ -138,8 +139,8 @@ impl Blocks {
         }
     }
 
-    /// Opens a link that leads somewhere; of another the text stays. A picture is a link with its alternative text, within
-    /// a link only that.
+    /// Opens a link that leads somewhere; of another the text stays. A picture is a link with its alternative text,
+    /// within a link only that.
     fn begin_link(
         &mut self,
         given: &str,

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use maud::{Markup, PreEscaped, Render as _, html};
 
-/// `text` from `window`, with the bytes of `marked` in `<mark>`. Ranges are ascending and do not overlap; what is not within
-/// characters and the window is left out.
+/// `text` from `window`, with the bytes of `marked` in `<mark>`. Ranges are ascending and do not overlap; what is not
+/// within characters and the window is left out.
 pub(crate) fn marked(text: &str, window: Range<usize>, marks: &[Range<usize>]) -> Markup {
     let mut out = String::new();
     let mut at = window.start;

@@ -37,8 +37,8 @@ pub(super) fn options(arguments: &ServedArguments, verb: &str) -> Result<Options
     })
 }
 
-/// Returns the folders that may be indexed, with symbolic links resolved. A folder that does not exist allows nothing, and
-/// is an error when the server starts.
+/// Returns the folders that may be indexed, with symbolic links resolved. A folder that does not exist allows nothing,
+/// and is an error when the server starts.
 fn allowed(given: &[PathBuf]) -> Vec<PathBuf> {
     let here = [PathBuf::from(".")];
     let given = if given.is_empty() { &here } else { given };

@@ -82,8 +82,8 @@ pub(super) fn sheet(shown: &Shown<'_>) -> Result<Markup, Problem> {
     })
 }
 
-/// A row with its cells from column `first` to `last`. Empty ones side by side are one, so that a row of few cells is short
-/// however wide the sheet is.
+/// A row with its cells from column `first` to `last`. Empty ones side by side are one, so that a row of few cells is
+/// short however wide the sheet is.
 fn sheet_row(row: &SheetRow, first: u32, last: u32, marked: Option<u32>) -> Markup {
     let mut shown: Vec<(u32, Option<String>)> = Vec::new();
     let mut next = first;

@@ -1,6 +1,5 @@
 //! The open files of a server, for its site.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -43,11 +42,6 @@ impl OpenFile {
     /// The name that clients use for it.
     pub fn name(&self) -> &str {
         self.0.name()
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        self.0.path()
     }
 
     /// The file.
@@ -117,8 +111,8 @@ impl Files {
         self.sign_ins.cookie_name()
     }
 
-    /// Runs `job`, which only reads, on a thread for blocking work, among a bounded number of others. The job gets a flag
-    /// that is set when its result is not wanted any more.
+    /// Runs `job`, which only reads, on a thread for blocking work, among a bounded number of others. The job gets a
+    /// flag that is set when its result is not wanted any more.
     ///
     /// # Errors
     /// [`Busy`] if there are too many, or the job panicked.
@@ -186,11 +180,6 @@ impl CallError {
     /// The stable name of the kind of error.
     pub fn code(&self) -> &'static str {
         self.0.code
-    }
-
-    /// What happened and what to do, as one line.
-    pub fn text(&self) -> String {
-        self.0.text()
     }
 
     /// What happened, without a full stop.

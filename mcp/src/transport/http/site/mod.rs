@@ -18,8 +18,8 @@ pub type SiteFuture = Pin<Box<dyn Future<Output = Response<Bytes>> + Send>>;
 
 /// Answers the requests for other paths than `/mcp`.
 pub trait Site: Send + Sync {
-    /// Answers a request whose body was read. Its extensions have the [`Access`](crate::tokens::Access) of its token, if
-    /// it has one.
+    /// Answers a request whose body was read. Its extensions have the [`Access`](crate::tokens::Access) of its token,
+    /// if it has one.
     fn respond(&self, request: Request<Bytes>) -> SiteFuture;
 
     /// The address of its first page below the host, with `/` at both ends.

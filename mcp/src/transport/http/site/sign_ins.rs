@@ -10,8 +10,8 @@ use hyper::header::COOKIE;
 
 use crate::tokens::{Hash, random_secret};
 
-/// How the names of the cookies begin; the port follows. Browsers send the cookies of all ports of a host to each of them,
-/// and keep one of a name.
+/// How the names of the cookies begin; the port follows. Browsers send the cookies of all ports of a host to each of
+/// them, and keep one of a name.
 const COOKIE_PREFIX: &str = "kb_session_";
 
 /// How long a browser that asks for nothing stays signed in.
