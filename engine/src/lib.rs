@@ -78,10 +78,10 @@ pub use check::{VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE, WriterInfo};
 pub use content::{
     ChunkPlace, ChunkText, ColumnRecall, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
-    DocumentSections, DocumentSlides, DocumentText, Entry, Folders, Info, LocatedDocument, Outline,
-    PartInfo, Recall, RootInfo, Section, SheetData, SheetRow, Sizes, SkippedFile, SlideText, State,
-    UnquantisedRecall, VectorBlock, VectorColumn, VectorPass, VectorRow, Vectors,
-    WHOLE_TEXT_LIMIT_BYTES,
+    DocumentSections, DocumentSlides, DocumentText, Entry, FieldInfo, Folders, Info,
+    LocatedDocument, Outline, PartInfo, Recall, RootInfo, Section, SheetData, SheetRow, Sizes,
+    SkippedFile, SlideText, State, UnquantisedRecall, VectorBlock, VectorColumn, VectorPass,
+    VectorRow, Vectors, WHOLE_TEXT_LIMIT_BYTES,
 };
 pub use embed::BUILT_IN_MODEL;
 #[cfg(feature = "model")]

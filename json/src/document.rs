@@ -1,10 +1,13 @@
 //! Documents, the folders and skipped files that are listed with them, and the fields that they are given.
 
-use kb_engine::{DocumentInfo, Entry, FieldValue, SkippedFile, file_types};
-use serde_json::Value;
+use kb_engine::{DocumentInfo, Entry, FieldInfo, FieldValue, SkippedFile, file_types};
+use serde_json::{Value, json};
 
 use crate::numbers::bytes;
 use crate::object::Object;
+
+/// Most values of a field in its object.
+const TOP_VALUES: usize = 100;
 
 /// The fields that most objects about a document begin with; by themselves, a document with its tags.
 #[must_use]
@@ -161,6 +164,20 @@ fn one(value: &Value) -> Result<FieldValue, &'static str> {
         },
         _ => Err("a text, a number, true, false, or a list of them is needed"),
     }
+}
+
+/// `name`, `type`, `documents` with such a value, `values`: how many there are, `has_more_values`: whether these are not
+/// all, and `top`: the most frequent ones, each with `value` and `documents`.
+pub fn field(field: &FieldInfo) -> Object {
+    let top = field.values.iter().take(TOP_VALUES);
+    let top = top.map(|(value, documents)| json!({"value": value, "documents": documents}));
+    Object::new()
+        .field("name", &*field.name)
+        .field("type", field.kind)
+        .field("documents", field.documents)
+        .field("values", field.values.len())
+        .field("has_more_values", field.has_more_values)
+        .field("top", Value::Array(top.collect()))
 }
 
 #[cfg(test)]

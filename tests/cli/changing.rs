@@ -68,6 +68,18 @@ fn a_document_is_given_fields() {
     folder
         .kb(["search", "sea", "--where", "year = 1999"])
         .expect(1);
+    let told = folder
+        .kb(["get", "a.md", "--format", "metadata", "--json"])
+        .expect(0);
+    assert_eq!(told.json_lines()[0]["metadata"]["by"], "Kim, Lee");
+    let told = folder.kb(["info", "--fields"]).expect(0);
+    let expected = "by    text     1 document  kim, lee\nyear  integer  1 document  2016\nzip   text     1 document  01\n";
+    assert_eq!(told.stdout, expected);
+    let told = folder.kb(["info", "--fields", "--json"]).expect(0);
+    assert_eq!(told.json_lines()[1]["top"][0]["value"], "2016");
+    let told = folder.kb(["info", "--values", "By"]).expect(0);
+    assert_eq!(told.stdout, "        1  kim\n        1  lee\n");
+    folder.kb(["info", "--values", "none"]).expect(1);
     for (wrong, said) in [
         ("year", "NAME=VALUE"),
         ("a<b=1", "no name of a field"),

@@ -275,6 +275,14 @@ pub(crate) struct InfoArguments {
     #[arg(long)]
     pub(crate) sizes: bool,
 
+    /// List the fields of documents for `kb search --where`: name, type, documents and frequent values
+    #[arg(long, conflicts_with = "sizes")]
+    pub(crate) fields: bool,
+
+    /// List the values of this field, most frequent first, with the number of documents
+    #[arg(long, value_name = "FIELD", conflicts_with_all = ["sizes", "fields"])]
+    pub(crate) values: Option<String>,
+
     #[command(flatten)]
     pub(crate) json: JsonFlag,
 }

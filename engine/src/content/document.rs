@@ -11,6 +11,7 @@ use crate::content::CommitView;
 use crate::content::parts::kind_without_parts;
 use crate::resolve::{self, NameMatch};
 use crate::store::documents::DocumentRecord;
+use crate::store::fields;
 use crate::store::handles;
 
 /// What a file records about one document.
@@ -101,7 +102,7 @@ impl DocumentInfo {
             chunks: record.rows,
             modified_ms: record.modified_ms,
             hash: record.hash,
-            metadata: record.metadata,
+            metadata: fields::joined(record.metadata),
         })
     }
 }

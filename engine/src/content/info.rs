@@ -8,7 +8,7 @@ use kb_types::error::Result;
 use kb_types::{Class, hex};
 
 use crate::catalog::{Catalog, Segment};
-use crate::content::vector_columns::{VectorColumn, vector_columns};
+use crate::content::vectors::{VectorColumn, vector_columns};
 use crate::content::{CommitView, model_of};
 use crate::index::vector::{Codec, MIN_CANDIDATES, uses_rescoring};
 use crate::store::facets::{self, Facet};

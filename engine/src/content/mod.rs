@@ -8,6 +8,7 @@ mod chunks;
 mod commit_view;
 mod diagnostics;
 mod document;
+mod fields;
 mod folders;
 mod info;
 mod model;
@@ -21,7 +22,6 @@ mod sizes;
 #[cfg(feature = "ingest")]
 pub(crate) mod tests;
 mod text;
-mod vector_columns;
 mod vectors;
 
 pub use chunks::ChunkText;
@@ -29,11 +29,12 @@ pub(crate) use chunks::{chunk_spans, chunks};
 pub(crate) use commit_view::CommitView;
 pub use diagnostics::VectorPass;
 pub(crate) use diagnostics::{read_vector_rows, sample_queries, scan_vector_rows};
-pub use document::DocumentInfo;
-pub use document::LocatedDocument;
+pub use document::{DocumentInfo, LocatedDocument};
 pub(crate) use document::{
     complete_path, document, document_at, documents_after, locate, matching,
 };
+pub use fields::FieldInfo;
+pub(crate) use fields::fields;
 pub use folders::{Entry, Folders, SkippedFile};
 pub(crate) use folders::{documents, folders, list, skipped, skipped_reasons};
 pub use info::{Info, Recall, RootInfo, State, UnquantisedRecall};
@@ -49,7 +50,5 @@ pub use sizes::Sizes;
 pub(crate) use sizes::sizes;
 pub use text::{DocumentText, WHOLE_TEXT_LIMIT_BYTES};
 pub(crate) use text::{head, text, text_paged};
-pub use vector_columns::{ChunkPlace, ColumnRecall, VectorColumn};
-pub(crate) use vector_columns::{chunks_in_order, vector_columns};
-pub use vectors::{VectorBlock, VectorRow, Vectors};
-pub(crate) use vectors::{vector_rows, vectors, vectors_of};
+pub use vectors::{ChunkPlace, ColumnRecall, VectorBlock, VectorColumn, VectorRow, Vectors};
+pub(crate) use vectors::{chunks_in_order, vector_columns, vector_rows, vectors, vectors_of};

@@ -5,7 +5,8 @@ use kb_types::{ChunkSpan, Lines};
 
 use crate::content::{
     self, ChunkText, DocumentInfo, DocumentPages, DocumentParts, DocumentSections, DocumentSlides,
-    DocumentText, Entry, Folders, LocatedDocument, Outline, PageSelection, SheetData, SkippedFile,
+    DocumentText, Entry, FieldInfo, Folders, LocatedDocument, Outline, PageSelection, SheetData,
+    SkippedFile,
 };
 #[cfg(any(test, feature = "testing"))]
 use crate::ingest::run::each_embedded;
@@ -326,6 +327,15 @@ impl Kb {
     /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
     pub fn skipped_reasons(&self) -> Result<Vec<(String, u64)>> {
         self.file.read(content::skipped_reasons)
+    }
+
+    /// The fields that documents state or were given, by name and type, as conditions find them. Reads the record of every
+    /// document.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`](crate::Error::Damaged), [`Error::SnapshotExpired`](crate::Error::SnapshotExpired).
+    pub fn fields(&self) -> Result<Vec<FieldInfo>> {
+        self.file.read(content::fields)
     }
 
     /// The first `limit` documents whose paths come after `after` (`None`: from the first), in the

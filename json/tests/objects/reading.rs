@@ -40,6 +40,21 @@ fn documents_are_listed_with_folders_and_skipped_files() {
 }
 
 #[test]
+fn a_field_says_its_type_and_its_frequent_values() {
+    let fields = Example::new().kb.fields().unwrap();
+    let [author, date] = fields.as_slice() else {
+        panic!("{fields:?}");
+    };
+    let shape = "{name type documents values has_more_values top[{documents value}]}";
+    assert_shape(&kb_json::field(author), shape);
+    let text = kb_json::field(date).finish();
+    assert!(
+        text.starts_with(r#"{"name":"date","type":"time","documents":1,"values":1,"#),
+        "{text}"
+    );
+}
+
+#[test]
 fn metadata_has_what_a_document_states_and_its_parts() {
     let example = Example::new();
     let notes = example.kb.document("notes.md").unwrap();

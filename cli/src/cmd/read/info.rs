@@ -11,12 +11,19 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::columns::column_facts;
 use crate::output::format::{bytes, count, percent, plural, shell_word, time};
+use crate::output::passage::width;
 
 /// Maximum number of types or languages in a line; the rest is counted.
 const SHOWN_VALUES: usize = 8;
 
 pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit, Failure> {
     let opened = Opened::new("kb info", arguments.file.path())?;
+    if arguments.fields {
+        return show_fields(&opened, arguments, output);
+    }
+    if let Some(name) = &arguments.values {
+        return show_values(&opened, name, arguments, output);
+    }
     let info = opened.ask(opened.kb.info())?;
     let sizes = if arguments.sizes {
         Some(opened.ask(opened.kb.sizes())?)
@@ -58,6 +65,89 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
         output.write(&sizes_table(sizes))?;
     }
     Ok(Exit::Found)
+}
+
+/// Frequent values of a field in a line.
+const SHOWN_EXAMPLES: usize = 3;
+
+fn show_fields(
+    opened: &Opened,
+    arguments: &InfoArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let fields = opened.ask(opened.kb.fields())?;
+    let longest = fields.iter().map(|field| width(&field.name)).max();
+    for field in &fields {
+        if arguments.json.json {
+            output.json(kb_json::field(field))?;
+            continue;
+        }
+        let examples = field.values.iter().take(SHOWN_EXAMPLES);
+        let mut examples: Vec<String> = examples.map(|(value, _)| value.clone()).collect();
+        let more = field.values.len().saturating_sub(SHOWN_EXAMPLES);
+        if more > 0 {
+            let or_more = if field.has_more_values {
+                " or more"
+            } else {
+                ""
+            };
+            examples.push(format!("{}{or_more} others", count(more as u64)));
+        }
+        let gap = " ".repeat(longest.unwrap_or(0).saturating_sub(width(&field.name)));
+        let name = output.name(&field.name).into_owned();
+        let examples = output.name(&examples.join(", ")).into_owned();
+        let documents = plural(field.documents, "document");
+        output.line(&format!(
+            "{name}{gap}  {:<7}  {documents}  {examples}",
+            field.kind
+        ))?;
+    }
+    if fields.is_empty() {
+        output.note(&format!(
+            "no document of {} has a field",
+            opened.file.display()
+        ));
+        return Ok(Exit::Nothing);
+    }
+    Ok(Exit::Found)
+}
+
+fn show_values(
+    opened: &Opened,
+    name: &str,
+    arguments: &InfoArguments,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    let wanted = name.trim().to_lowercase();
+    let fields = opened.ask(opened.kb.fields())?;
+    let mut found = Exit::Nothing;
+    for field in fields.iter().filter(|field| field.name == wanted) {
+        found = Exit::Found;
+        for (value, documents) in &field.values {
+            if arguments.json.json {
+                let object = kb_json::Object::new().field("value", &**value);
+                output.json(
+                    object
+                        .field("type", field.kind)
+                        .field("documents", *documents),
+                )?;
+            } else {
+                let shown = output.name(value).into_owned();
+                output.line(&format!("{documents:>9}  {shown}"))?;
+            }
+        }
+        if field.has_more_values {
+            output.warning("there are more values; the first 100,000 were counted");
+        }
+    }
+    if found == Exit::Nothing {
+        output.note(&format!(
+            "no document of {} has the field {name}",
+            opened.file.display()
+        ));
+        output.hint("`kb info --fields` lists the fields");
+    }
+    Ok(found)
 }
 
 /// Returns the label and value of each line.

@@ -419,6 +419,26 @@ mod tests {
     }
 
     #[test]
+    fn fields_are_counted_by_type() {
+        let (_folder, kb) = notes();
+        let fields = kb.fields().unwrap();
+        let shown: Vec<String> = fields
+            .iter()
+            .map(|it| format!("{} {} {} {:?}", it.name, it.kind, it.documents, it.values))
+            .collect();
+        let expected = [
+            "author text 1 [(\"ann\", 1), (\"ann, lee\", 1), (\"lee\", 1)]",
+            "date time 2 [(\"2024-05-06\", 1), (\"2024-05-31t23:00\", 1)]",
+            "draft boolean 1 [(\"true\", 1)]",
+            "price float 1 [(\"2.5\", 1)]",
+            "status text 2 [(\"draft\", 1), (\"final\", 1)]",
+            "type text 1 [(\"post\", 1)]",
+            "year integer 2 [(\"10\", 1), (\"2016\", 1)]",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
     fn conditions_are_joined_and_named() {
         let (_folder, kb) = notes();
         let filters = Filters::new()

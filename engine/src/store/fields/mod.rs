@@ -105,6 +105,21 @@ pub fn give_fields(document: &mut Document, fields: &[(String, Vec<FieldValue>)]
     Ok(())
 }
 
+/// Pairs as they are shown: the values of one name joined, in the place of the first.
+pub(crate) fn joined(metadata: Vec<(String, String)>) -> Vec<(String, String)> {
+    let mut pairs: Vec<(String, String)> = Vec::with_capacity(metadata.len());
+    for (name, value) in metadata {
+        match pairs.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => {
+                values.push_str(", ");
+                values.push_str(&value);
+            }
+            None => pairs.push((name, value)),
+        }
+    }
+    pairs
+}
+
 /// The facet of a name and a value.
 pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}={value}")
@@ -232,6 +247,9 @@ mod tests {
             ("topic", "\"7\""),
         ];
         assert_eq!(pairs, expected);
+        let shown = joined(document.metadata.clone());
+        assert_eq!(shown[1].1, "sea, \"moon, sun\", \"7\"");
+        assert_eq!(shown.len(), 2);
         let facets: Vec<String> = facets_of(&document.metadata).into_iter().collect();
         assert_eq!(
             facets,

@@ -58,6 +58,17 @@ impl FieldValue {
         }
     }
 
+    /// The type: `text`, `integer`, `float`, `boolean` or `time`.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            FieldValue::Text(_) => "text",
+            FieldValue::Integer(_) => "integer",
+            FieldValue::Float(_) => "float",
+            FieldValue::Boolean(_) => "boolean",
+            FieldValue::Time(_) => "time",
+        }
+    }
+
     /// Whether there is such a value: a number is finite, a time in the years 0 to 9999.
     pub(super) fn is_valid(&self) -> bool {
         match self {

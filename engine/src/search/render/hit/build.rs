@@ -16,6 +16,7 @@ use crate::search::render::section::innermost;
 use crate::search::render::window::WindowLimit;
 use crate::search::response::{Hit, HitNames, HitSymbol};
 use crate::search::show::Show;
+use crate::store::fields;
 use crate::store::handles;
 use crate::store::outline::{SectionAt, section_name};
 
@@ -167,7 +168,7 @@ impl Renderer<'_, '_> {
             modified_ms: document.modified_ms,
             size_bytes: document.size_bytes,
             source_state: SourceState::Unknown,
-            metadata: document.metadata.clone(),
+            metadata: fields::joined(document.metadata.clone()),
             text: text.text,
             begins_within_line: text.is_within_line.0,
             ends_within_line: text.is_within_line.1,

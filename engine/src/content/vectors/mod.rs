@@ -1,5 +1,7 @@
 //! The stored vectors of a commit, in place, and which chunks they are of.
 
+mod columns;
+
 use kb_types::error::{Error, Result};
 use kb_types::{BUILT_IN_VECTORS, SegmentId};
 
@@ -9,6 +11,9 @@ use crate::content::CommitView;
 use crate::index::vector::reader::{Reader, dequantise};
 use crate::index::vector::{Codec, VectorRecord};
 use crate::store::vector_columns::BUILT_IN;
+
+pub use columns::{ChunkPlace, ColumnRecall, VectorColumn};
+pub(crate) use columns::{chunks_in_order, vector_columns};
 
 /// The vectors of one column of one commit, as they lie in the file.
 #[derive(Debug, Clone)]
