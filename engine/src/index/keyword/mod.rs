@@ -25,6 +25,7 @@ mod record;
 
 pub(crate) use analysis::document_terms::DocumentTerms;
 pub use analysis::document_terms::DocumentTermsBuilder;
+pub(crate) use analysis::folding::fold_character;
 pub(crate) use analysis::language::Language;
 pub(crate) use analysis::script_class::is_picture;
 pub(crate) use analysis::stop_words::is_stop_word;

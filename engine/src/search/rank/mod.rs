@@ -7,7 +7,8 @@
 //!    kept for rendering.
 //! 3. [`parts::Rules`] make a score of the row, with the constants of [`weights`] and the intent of the query. Names
 //!    and texts only add to a score, so a candidate that was not looked at comes after all that were.
-//! 4. [`passages`] joins neighbouring chunks, or keeps one chunk a document; [`spread`] limits the passages of one
+//! 4. [`titles`] brings documents to the front whose title is the query.
+//! 5. [`passages`] joins neighbouring chunks, or keeps one chunk a document; [`spread`] limits the passages of one
 //!    document among the first.
 //!
 //! These candidates are of the first layer, whatever page is asked for, so the order of hits does not depend on the
@@ -17,7 +18,6 @@
 
 mod adjacency;
 mod copies;
-mod definitions;
 pub(crate) mod fusion;
 mod names;
 pub(crate) mod parts;
@@ -27,6 +27,7 @@ mod ranker;
 pub(crate) mod scored;
 mod spread;
 mod texts;
+mod titles;
 mod verbatim;
 pub(crate) mod weights;
 

@@ -25,6 +25,8 @@ pub(crate) struct Features {
     pub(crate) definition: f32,
     /// A symbol of the name that the query asks for, 0..1.
     pub(crate) symbol: f32,
+    /// 1 for the best chunk of a document whose title is the query, less where the query names a symbol.
+    pub(crate) title: f32,
     /// What it loses because better chunks of its document are shown, or gains in the place of a better copy.
     pub(crate) repeats: f32,
 }
@@ -41,6 +43,7 @@ impl Default for Features {
             verbatim: 0.0,
             definition: 0.0,
             symbol: 0.0,
+            title: 0.0,
             repeats: 0.0,
         }
     }
@@ -55,7 +58,7 @@ pub(crate) struct Part {
 }
 
 /// Parts of a score beside the fused one: the lines of [`Rules::parts`].
-const PARTS: usize = 11;
+const PARTS: usize = 12;
 
 /// What evidence is worth for one query.
 #[derive(Debug, Clone)]
@@ -138,6 +141,7 @@ impl Rules {
             add("verbatim", features.verbatim, weights.verbatim),
             add("definition", features.definition, self.definition()),
             add("symbol", features.symbol, weights.symbol),
+            add("title", features.title, weights.title),
             add("repeats", features.repeats, 1.0),
         ]
     }

@@ -5,8 +5,7 @@ use kb_types::{Class, DocumentId, Role};
 use rustc_hash::FxHashMap;
 
 use super::adjacency::Pairs;
-use super::definitions;
-use super::names::{QueryNames, name_of_file};
+use super::names::{QueryNames, QueryTitle, definitions, name_of_file};
 use super::parts::Rules;
 use super::scored::Scored;
 use super::verbatim::Verbatim;
@@ -50,6 +49,8 @@ pub(crate) struct Ranker<'a, 'r> {
     pub(super) names: Option<QueryNames>,
     /// Those of them that a question writes as identifiers; `None` without any.
     pub(super) identifiers: Option<QueryNames>,
+    /// The query as a title; `None` where it cannot be one.
+    title: Option<QueryTitle>,
     /// Whether a name that a text defines adds to a score.
     pub(super) seeks_definitions: bool,
     /// What was found out about documents, by file and id.
@@ -64,6 +65,8 @@ pub(super) struct AboutDocument {
     path: f32,
     /// How much the name of the file says about the query, 0..1.
     file_name: f32,
+    /// Whether its title, or its file name without extension, is the query.
+    pub(super) is_titled: bool,
     pub(super) lines: LinesOf,
 }
 
@@ -106,6 +109,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
             seeks_definitions: rules.counts_definitions(),
             rules,
             identifiers,
+            title: QueryTitle::of(&plan.text),
             documents: FxHashMap::default(),
             mean_length: sources.statistics().mean_length(),
         }
@@ -150,8 +154,9 @@ impl<'a, 'r> Ranker<'a, 'r> {
         let ranked = self.read_texts(plan, ranked)?;
         let mut all = self.sorted(plan, ranked)?;
         all.append(&mut others);
+        let read = all.len();
         all.append(&mut rest);
-        Ok(all)
+        self.titled_to_front(plan, all, read)
     }
 
     /// Candidates by what the index says of them alone, best first. Vectors alone are ranked by nothing else.
@@ -215,9 +220,11 @@ impl<'a, 'r> Ranker<'a, 'r> {
             ),
             _ => (0.0, 0.0),
         };
+        let title = self.title.as_mut();
         let about = AboutDocument {
             path,
             file_name,
+            is_titled: title.is_some_and(|title| title.is_of(&record.title, &record.path)),
             lines: match record.class()? {
                 Class::Code => LinesOf::Code(definitions::Functions::of(&record.language)),
                 Class::Doc => LinesOf::Prose,

@@ -1,7 +1,7 @@
 //! The order of hits, and what explains it, through the handle of a file.
 
-use super::definitions;
 use super::names::QueryNames;
+use super::names::definitions;
 use super::ranker::{LinesOf, best_definition};
 use crate::index::keyword::{Analyser, TermSet};
 use crate::kb::{Kb, KbWriter};

@@ -54,6 +54,8 @@ pub struct RankWeights {
     pub definition_in_question: f32,
     /// For a symbol of the name that the query asks for: more than all else together adds to a use of that name.
     pub symbol: f32,
+    /// For the best chunk of a document whose title is the query: more than all else together adds, but for a symbol.
+    pub title: f32,
 }
 
 /// The weights. Those of roles, intents and the path are fitted to 200 questions of eight repositories, leaving one
@@ -85,4 +87,5 @@ pub const RANK_WEIGHTS: RankWeights = RankWeights {
     definition: 0.33,
     definition_in_question: 0.0,
     symbol: 1.0,
+    title: 1.0,
 };

@@ -164,6 +164,7 @@ fn score(weights: &RankWeights, asked: &Asked, candidate: &Candidate) -> f64 {
             "adjacency" => weights.adjacency_in_question * (1.0 - vector_weight) as f32,
             "definition" => weights.definition_in_question,
             "symbol" => weights.symbol,
+            "title" => weights.title,
             _ => 0.0,
         };
         sum += value * f64::from(added);

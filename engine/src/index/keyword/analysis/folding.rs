@@ -31,7 +31,7 @@ pub(crate) fn fold_umlauts(lower: &str, folded: &mut String) -> bool {
 }
 
 /// Appends a character without its marks.
-fn fold_character(c: char, folded: &mut String) {
+pub(crate) fn fold_character(c: char, folded: &mut String) {
     let letters = match c {
         '\u{df}' => "ss",
         '\u{e6}' => "ae",

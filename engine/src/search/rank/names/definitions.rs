@@ -11,7 +11,7 @@
 
 /// Longest line, in bytes, that is searched for a definition.
 // Longer lines are data, minified or generated.
-pub(super) const LINE_LIMIT_BYTES: usize = 400;
+pub(in crate::search::rank) const LINE_LIMIT_BYTES: usize = 400;
 
 /// Words of a line among which a keyword is looked for.
 // `pub(crate) unsafe extern "C" fn name` has seven.
@@ -106,7 +106,7 @@ fn is_modifier(word: &str) -> bool {
 
 /// How functions are written in a language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Functions {
+pub(in crate::search::rank) enum Functions {
     /// As in C: a line that begins with a type, or with the name itself, may be the head of a function.
     ByType,
     /// After a keyword or a modifier, or with the brace of their body on the line.
@@ -114,7 +114,7 @@ pub(super) enum Functions {
 }
 
 impl Functions {
-    pub(super) fn of(language: &str) -> Functions {
+    pub(in crate::search::rank) fn of(language: &str) -> Functions {
         match language {
             "c" | "cpp" | "objective-c" => Functions::ByType,
             _ => Functions::Other,
@@ -123,7 +123,7 @@ impl Functions {
 }
 
 /// The name that a line of program code defines.
-pub(super) fn in_code(line: &str, functions: Functions) -> Option<&str> {
+pub(in crate::search::rank) fn in_code(line: &str, functions: Functions) -> Option<&str> {
     let code = line.trim();
     if line.len() > LINE_LIMIT_BYTES || code.is_empty() || is_comment(code) {
         return None;
@@ -140,7 +140,7 @@ const HEAD_REST_CHARS: usize = 200;
 
 /// Whether a text of program code declares a function of a name and has the body of none: a prototype of C, a method of
 /// a trait.
-pub(super) fn is_only_declared(text: &str, name: &str) -> bool {
+pub(in crate::search::rank) fn is_only_declared(text: &str, name: &str) -> bool {
     let mut is_declared = false;
     for (start, _) in text.match_indices(name) {
         let before = text.get(..start).unwrap_or_default();
@@ -179,7 +179,7 @@ fn is_head(before: &str) -> bool {
 }
 
 /// The heading in a line of prose, which may be underlined by the next line.
-pub(super) fn in_prose<'t>(line: &'t str, next: &str) -> Option<&'t str> {
+pub(in crate::search::rank) fn in_prose<'t>(line: &'t str, next: &str) -> Option<&'t str> {
     let line = line.trim_end();
     if line.len() > LINE_LIMIT_BYTES {
         return None;

@@ -1,8 +1,13 @@
 //! How much a name says about the query: of a file, of what a line defines, of a heading.
 
+pub(super) mod definitions;
+mod title;
+
 use std::ops::Range;
 
 use crate::index::keyword::{Analyser, Query, QueryTerm};
+
+pub(super) use title::QueryTitle;
 
 /// Least share of the words of a name that the query must have.
 // One word of four says little: `get` in `get_user_session_token`.
@@ -13,7 +18,7 @@ const NAME_LIMIT_BYTES: usize = 200;
 
 /// The terms of a query, to compare names with.
 #[derive(Debug)]
-pub(super) struct QueryNames {
+pub(in crate::search::rank) struct QueryNames {
     /// Terms by their number in the query, each with the number of the word that it is a form of.
     terms: Vec<(String, usize)>,
     /// Weights of the words, all their forms together, by number.
@@ -29,12 +34,12 @@ pub(super) struct QueryNames {
 impl QueryNames {
     /// The terms of a query; `None` without any. A term that no chunk has is in no name: "defined" does not
     /// weaken the name beside it in a file without that word.
-    pub(super) fn new(query: &Query<'_>) -> Option<QueryNames> {
+    pub(in crate::search::rank) fn new(query: &Query<'_>) -> Option<QueryNames> {
         QueryNames::of_words(query, |_| true)
     }
 
     /// The terms of those words of a query that are identifiers; `None` without any.
-    pub(super) fn of_identifiers(
+    pub(in crate::search::rank) fn of_identifiers(
         query: &Query<'_>,
         identifiers: &[String],
         analyser: &mut Analyser,
@@ -73,7 +78,7 @@ impl QueryNames {
     }
 
     /// Terms, each with the number of its word, and the weights of the words.
-    pub(super) fn with_weights(
+    pub(in crate::search::rank) fn with_weights(
         terms: Vec<(String, usize)>,
         weights: Vec<f32>,
     ) -> Option<QueryNames> {
@@ -88,7 +93,7 @@ impl QueryNames {
     }
 
     /// The most that a name with these terms of the query, by number and in any order, can say about it.
-    pub(super) fn bound(&self, terms: impl Iterator<Item = usize> + Clone) -> f32 {
+    pub(in crate::search::rank) fn bound(&self, terms: impl Iterator<Item = usize> + Clone) -> f32 {
         let words = terms.filter_map(|term| self.terms.get(term).map(|(_, word)| *word));
         let mut weight = 0.0;
         for (at, word) in words.clone().enumerate() {
@@ -100,7 +105,7 @@ impl QueryNames {
     }
 
     /// The share of the query's words, by weight, that a path has, 0..1. Of a long path its end counts.
-    pub(super) fn covered(&mut self, path: &str, analyser: &mut Analyser) -> f32 {
+    pub(in crate::search::rank) fn covered(&mut self, path: &str, analyser: &mut Analyser) -> f32 {
         let start = path.ceil_char_boundary(path.len().saturating_sub(NAME_LIMIT_BYTES));
         self.found.fill(false);
         let QueryNames { terms, found, .. } = self;
@@ -126,7 +131,7 @@ impl QueryNames {
     /// How much a name says about the query, 0..1: the share of the query's terms, by weight, that the name
     /// has, times the root of the share of the name's words that the query has. 1 for a query that is the
     /// name.
-    pub(super) fn share(&mut self, name: &str, analyser: &mut Analyser) -> f32 {
+    pub(in crate::search::rank) fn share(&mut self, name: &str, analyser: &mut Analyser) -> f32 {
         if name.len() > NAME_LIMIT_BYTES {
             return 0.0;
         }
@@ -170,12 +175,12 @@ impl QueryNames {
 
 /// Whether a term belongs to a part of the identifier whose term came before it. The parts take the place of the
 /// identifier wherever words are counted or paired.
-pub(super) fn is_part_of(term: &Range<usize>, before: &Range<usize>) -> bool {
+pub(in crate::search::rank) fn is_part_of(term: &Range<usize>, before: &Range<usize>) -> bool {
     before.start <= term.start && term.end <= before.end && before != term
 }
 
 /// The name of a file without extension; where that is the same in every folder, the name of the folder.
-pub(super) fn name_of_file(path: &str) -> &str {
+pub(in crate::search::rank) fn name_of_file(path: &str) -> &str {
     const SAME: [&str; 6] = ["mod", "index", "__init__", "main", "lib", "README"];
     let (folders, file) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
