@@ -315,6 +315,8 @@ enum kb_symbol_kind
     KB_SYMBOL_KIND_TYPE = 512,
     // The methods of a type apart from its definition.
     KB_SYMBOL_KIND_IMPL = 1024,
+    // A field of a type, a variant of an enumeration. No section.
+    KB_SYMBOL_KIND_FIELD = 2048,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -688,7 +690,7 @@ typedef struct {
     size_t struct_size;
     // Identity of the file, 32 hexadecimal digits.
     kb_str uuid;
-    // Format version: "0.11".
+    // Format version: "0.12".
     kb_str format;
     // Id of its embedding model.
     kb_str model;

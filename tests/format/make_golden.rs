@@ -115,7 +115,7 @@ fn make_golden_with_lists() {
         "{WITH_LISTS} is there; it is never made again"
     );
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
-    std::fs::copy(golden_folder().join("v0.11/golden.kb"), &path).expect("copy");
+    std::fs::copy(golden_folder().join("v0.12/golden.kb"), &path).expect("copy");
     let sources = Path::new("/tmp/kb-golden/corpus");
     copy_corpus(&golden_folder().join("corpus"), sources);
     std::fs::write(sources.join("lists.txt"), "Lists\nof what\nis near.\n").expect("file");
@@ -166,7 +166,7 @@ fn make_golden_with_groups() {
         "{WITH_GROUPS} is there; it is never made again"
     );
     std::fs::create_dir_all(path.parent().expect("a folder")).expect("folder");
-    std::fs::copy(golden_folder().join("v0.11/golden.kb"), &path).expect("copy");
+    std::fs::copy(golden_folder().join("v0.12/golden.kb"), &path).expect("copy");
     let mut writer = KbWriter::open(&path).expect("writer");
     writer
         .add_bytes("src/registers.py", registers().as_bytes())

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 ///
 /// Prints one line for each symbol, sorted by path and line: PATH:LINES, kind, enclosing symbols and name, signature.
 /// Symbols exist for languages that `kb` parses. `kb outline DOCUMENT` lists the symbols of one document.
+/// Fields of types are listed if NAME or `--kind field` asks for them.
 ///
 /// --uses and --used-by compare names only. They also find another function of the same name, and they miss calls
 /// through another name. A line counts as a call if an opening bracket follows the name outside a comment. In languages

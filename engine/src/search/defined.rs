@@ -15,7 +15,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 pub(crate) const LIMIT: usize = 64;
 
 /// Words that ask for a definition.
-const CUES: [&str; 22] = [
+const CUES: [&str; 26] = [
     "where",
     "defined",
     "declared",
@@ -38,6 +38,10 @@ const CUES: [&str; 22] = [
     "type",
     "def",
     "fn",
+    "field",
+    "attribute",
+    "property",
+    "variant",
 ];
 
 /// Words that may stand beside them.
@@ -57,7 +61,9 @@ pub(crate) struct Definitions {
 impl Definitions {
     /// Nothing where the query asks for no name, or no symbol has it. A look-up a segment; for a name with what holds
     /// it, as `Runtime::spawn`, also the symbols of the documents that have the last part of the name. A name that is
-    /// all of the query is found by its last part where nothing has all of it.
+    /// all of the query is found by its last part where nothing has all of it. Fields count where nothing else has the
+    /// name and the query cannot mean a word of prose: it has the type before the name, or asks for a definition, or the
+    /// name is written as no word is.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -70,7 +76,11 @@ impl Definitions {
             return Ok(Definitions::default());
         };
         if symbol.has_holders() {
-            let held = rows_of(&symbol, sources)?;
+            let held = rows_of(
+                &symbol,
+                &[SymbolTerm::Definition, SymbolTerm::Field],
+                sources,
+            )?;
             if held.iter().any(|rows| !rows.is_empty()) {
                 return Ok(Definitions {
                     name: Some(name.to_owned()),
@@ -82,18 +92,23 @@ impl Definitions {
                 return Ok(Definitions::default());
             }
         }
-        for name in searched_names(name.split('(').next().unwrap_or(name)) {
-            let Some(pattern) = NamePattern::new(name).filter(NamePattern::is_name) else {
-                continue;
-            };
-            let symbol = SymbolName::of_pattern(pattern);
-            let rows = rows_of(&symbol, sources)?;
-            if rows.iter().any(|rows| !rows.is_empty()) {
-                return Ok(Definitions {
-                    name: Some(name.to_owned()),
-                    symbol: Some(symbol),
-                    rows,
-                });
+        let may_be_field = is_unlike_a_word(name) || name.len() < query.trim().len();
+        let terms = [SymbolTerm::Definition, SymbolTerm::Field];
+        let terms = terms.into_iter().take(1 + usize::from(may_be_field));
+        for term in terms {
+            for name in searched_names(name.split('(').next().unwrap_or(name)) {
+                let Some(pattern) = NamePattern::new(name).filter(NamePattern::is_name) else {
+                    continue;
+                };
+                let symbol = SymbolName::of_pattern(pattern);
+                let rows = rows_of(&symbol, &[term], sources)?;
+                if rows.iter().any(|rows| !rows.is_empty()) {
+                    return Ok(Definitions {
+                        name: Some(name.to_owned()),
+                        symbol: Some(symbol),
+                        rows,
+                    });
+                }
             }
         }
         Ok(Definitions::default())
@@ -142,17 +157,27 @@ impl Definitions {
     }
 }
 
-/// The rows of all segments in which a symbol begins that has the name.
-fn rows_of(name: &SymbolName, sources: &Sources<'_>) -> Result<Vec<RoaringBitmap>> {
+/// Whether a name is written as no word of prose is: `max_age`, `maxAge`, `MaxHeaderBytes`.
+fn is_unlike_a_word(name: &str) -> bool {
+    let inner = || name.chars().skip(1);
+    name.contains('_') || (inner().any(char::is_uppercase) && name.chars().any(char::is_lowercase))
+}
+
+/// The rows of all segments in which a symbol begins that has the name, by terms of these kinds.
+fn rows_of(
+    name: &SymbolName,
+    terms: &[SymbolTerm],
+    sources: &Sources<'_>,
+) -> Result<Vec<RoaringBitmap>> {
     let wanted = WantedSymbols::of_name(name.clone());
     let mut rows = Vec::with_capacity(sources.segments.len());
     for (position, bound) in sources.segments.iter().enumerate() {
         sources.tick()?;
         let mut of_segment = RoaringBitmap::new();
         for pattern in name.patterns().filter(|pattern| pattern.is_name()) {
-            of_segment |= bound
-                .keyword_index()?
-                .rows_of_symbols(SymbolTerm::Definition, pattern)?;
+            for term in terms {
+                of_segment |= bound.keyword_index()?.rows_of_symbols(*term, pattern)?;
+            }
         }
         if let Some(deleted) = bound.segment.deleted_rows() {
             of_segment -= deleted;
@@ -335,6 +360,44 @@ mod tests {
             assert!(hit.text[hit.snippet.clone()].contains(line), "{query}");
             let symbol = hit.bonuses.iter().find(|bonus| bonus.name == "symbol");
             assert_eq!(symbol.unwrap().value, 1.0, "{query}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_a_definition_where_the_query_means_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let config = format!(
+            "pub struct Config {{\n{}    pub max_age: u32,\n    pub timeout: u32,\n    pub retry_all: u32,\n}}\n",
+            "    // Of a server.\n".repeat(9)
+        );
+        writer.add_bytes("config.rs", config.as_bytes()).unwrap();
+        for number in 0..30 {
+            let uses = "    config.max_age + config.timeout + config.retry_all\n".repeat(4);
+            let text = format!("fn age_{number}() -> u32 {{\n{uses}}}\n");
+            writer
+                .add_bytes(&format!("age_{number}.rs"), text.as_bytes())
+                .unwrap();
+        }
+        let function = "fn retry_all() {\n    config.retry_all\n}\n";
+        writer.add_bytes("retry.rs", function.as_bytes()).unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        for (query, name, document) in [
+            ("max_age", Some("max_age"), "config.rs"),
+            ("Config.timeout", Some("Config.timeout"), "config.rs"),
+            ("where is timeout defined", Some("timeout"), "config.rs"),
+            // A word alone, and a name that something else has.
+            ("timeout", None, ""),
+            ("retry_all", Some("retry_all"), "retry.rs"),
+        ] {
+            let found = kb.search(&Request::new(query).explain(true)).unwrap();
+            let explanation = found.explanation.unwrap();
+            assert_eq!(explanation.definition_of.as_deref(), name, "{query}");
+            if name.is_some() {
+                assert_eq!(found.hits[0].document, document, "{query}");
+            }
         }
     }
 

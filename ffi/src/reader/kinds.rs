@@ -50,6 +50,8 @@ pub enum kb_symbol_kind {
     Type = 512,
     /// The methods of a type apart from its definition.
     Impl = 1024,
+    /// A field of a type, a variant of an enumeration. No section.
+    Field = 2048,
 }
 
 /// The bit of a kind.
@@ -102,5 +104,5 @@ pub(crate) fn bits<T: Copy>(argument: &str, bits: u32, all: &[T]) -> Result<Vec<
 /// The numbers follow the lists of the engine.
 const _: () = {
     assert!(matches!(Class::ALL, [Class::Code, Class::Doc, Class::Data]));
-    assert!(SymbolKind::ALL.len() == 11 && kb_symbol_kind::Impl as u32 == 1 << 10);
+    assert!(SymbolKind::ALL.len() == 12 && kb_symbol_kind::Field as u32 == 1 << 11);
 };

@@ -65,6 +65,26 @@ pub(super) struct Rule {
     /// Whether a node without a body is none: a struct that is only mentioned.
     pub(super) needs_body: bool,
     pub(super) scope: Scope,
+    /// What fields of a type it is where it is no symbol of the rule.
+    pub(super) fields: Option<FieldsOf>,
+}
+
+/// Lists the fields that a node of a type is.
+pub(super) type FieldsOf = for<'t> fn(Node<'t>, &'t str) -> Vec<Field<'t>>;
+
+/// A field of a type, or a variant.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Field<'t> {
+    /// All of its definition.
+    pub(super) node: Node<'t>,
+    pub(super) name: Node<'t>,
+}
+
+/// What has its names in its fields `name`.
+pub(super) fn named_fields<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let mut cursor = node.walk();
+    let names = node.children_by_field_name("name", &mut cursor);
+    names.map(|name| Field { node, name }).collect()
 }
 
 /// Where a node must stand to be a symbol. Constants and declarations of functions are none inside of functions.
@@ -150,6 +170,7 @@ impl Rule {
             body: &["body"],
             needs_body: false,
             scope: Scope::Anywhere,
+            fields: None,
         }
     }
 
@@ -180,6 +201,23 @@ impl Rule {
     /// A definition that has no body: a constant, a declaration.
     pub(super) const fn line(node: &'static str, kind: SymbolKind, keyword: &'static str) -> Rule {
         Rule::new(node, kind, keyword).body(&[])
+    }
+
+    /// What is a field, or several, where a type holds it.
+    pub(super) const fn or_fields(mut self, find: FieldsOf) -> Rule {
+        self.fields = Some(find);
+        self
+    }
+
+    /// What is never anything but a field, or several, of the type that holds it.
+    pub(super) const fn fields(node: &'static str, find: FieldsOf) -> Rule {
+        let rule = Rule::line(node, SymbolKind::Field, "");
+        rule.found(|_, _| None).or_fields(find)
+    }
+
+    /// A field whose name stands in the field `name`.
+    pub(super) const fn field(node: &'static str) -> Rule {
+        Rule::fields(node, named_fields)
     }
 
     /// The name of a node.

@@ -5,7 +5,7 @@ use kb_types::{Lines, Span, Symbol, SymbolKind, Syntax, SyntaxCut, Use};
 use rustc_hash::FxHashSet;
 use tree_sitter::{Node, Tree, TreeCursor};
 
-use crate::syntax::grammar::{Name, Rule, Scope};
+use crate::syntax::grammar::{Field, Name, Rule, Scope};
 use crate::syntax::kinds::{LoadedGrammar, NodeKind};
 use crate::syntax::lead::{Lead, is_right_above};
 
@@ -16,6 +16,9 @@ const MAX_NAME_BYTES: usize = 200;
 // Generated programs may have more; a list of them helps nobody, and takes memory in every search
 // of their document.
 const MAX_SYMBOLS: usize = 65_535;
+/// Fields among them.
+// Functions and types are sections, and found by any word: further ones matter more than further fields.
+const MAX_FIELDS: usize = 16_384;
 /// Symbols in one another. Deeper ones are left out: each is shown with the names of all around it, so that a source
 /// of nothing but nested functions would give answers that grow with the square of its length.
 // Without a bound nested functions gave an answer of 652 MB (docs/decisions/15-grammars.md).
@@ -29,6 +32,7 @@ pub(super) fn walk(tree: &Tree, loaded: &LoadedGrammar, text: &str, with_uses: b
         with_uses,
         found: Syntax::default(),
         constants: FxHashSet::default(),
+        fields: 0,
         called_ends: FxHashSet::default(),
         name_starts: FxHashSet::default(),
         last_row: None,
@@ -46,6 +50,8 @@ struct Walker<'t> {
     // A scripting language assigns again and again; each assignment would be one more definition of
     // the name.
     constants: FxHashSet<(Option<u32>, String)>,
+    /// Fields so far.
+    fields: usize,
     /// Ends of names that are called.
     called_ends: FxHashSet<usize>,
     name_starts: FxHashSet<usize>,
@@ -166,6 +172,9 @@ impl<'t> Walker<'t> {
                 let made = self.found.symbols.last();
                 inner.in_callable |= made.is_some_and(|made| made.kind.is_callable());
                 return follows;
+            }
+            if let Some(find) = rule.fields {
+                self.fields_of(find(node, self.text), lead.as_ref(), frame);
             }
         }
         if kind.is_wrapper && self.wraps_one(node) {
@@ -323,6 +332,50 @@ impl<'t> Walker<'t> {
             name_start: u32::try_from(name_start).unwrap_or(u32::MAX),
         });
         Some(position)
+    }
+
+    /// Makes symbols of the fields that a node is, where a type holds them. They hold no symbols.
+    fn fields_of(&mut self, fields: Vec<Field<'t>>, lead: Option<&Lead>, frame: &Frame) {
+        let holder = frame
+            .symbol
+            .and_then(|at| self.found.symbols.get(at as usize));
+        let is_in_type = holder.is_some_and(|holder| holder.kind.has_fields());
+        if !is_in_type || frame.in_callable || frame.nesting >= MAX_NESTING {
+            return;
+        }
+        for Field { node, name } in fields {
+            let is_full = self.fields >= MAX_FIELDS || self.found.symbols.len() >= MAX_SYMBOLS;
+            let name_start = name.start_byte();
+            let Some(text) = self.text.get(name.byte_range()) else {
+                continue;
+            };
+            let text = text.get(..text.floor_char_boundary(MAX_NAME_BYTES));
+            let text = text.unwrap_or_default().trim();
+            let is_name = !text.is_empty() && text != "_" && !text.contains('\n');
+            if is_full || !is_name || !self.constants.insert((frame.symbol, text.to_owned())) {
+                continue;
+            }
+            let attributes = lead.and_then(|lead| lead.attributes);
+            let start = node.start_byte();
+            let start = attributes.map_or(start, |attributes| attributes.min(start));
+            let start = self.with_indentation(start);
+            let head = self.behind_attributes(node);
+            let line = self.text.get(head..node.end_byte()).unwrap_or_default();
+            let line = line.split('\n').next().unwrap_or_default();
+            self.fields += 1;
+            self.name_starts.insert(name_start);
+            self.found.symbols.push(Symbol {
+                kind: SymbolKind::Field,
+                name: text.to_owned(),
+                keyword: String::new(),
+                head: span(head, head + line.len()),
+                parent: frame.symbol,
+                doc: None,
+                span: span(start, node.end_byte()),
+                lines: self.lines(node, start),
+                name_start: u32::try_from(name_start).unwrap_or(u32::MAX),
+            });
+        }
     }
 
     /// Where the line begins that holds `start`, if nothing but white space stands between them; else `start`.

@@ -372,7 +372,8 @@ impl DocumentChecker {
                 found.facets.entry(value).or_default().insert(*row);
             }
             let terms = names.named_in(*span).flat_map(|symbol| {
-                searched_names(&symbol.name).map(|name| SymbolTerm::Definition.of(name))
+                let term = SymbolTerm::for_kind(symbol.kind);
+                searched_names(&symbol.name).map(move |name| term.of(name))
             });
             // A chunk that defines a name twice has one term.
             for term in terms.collect::<BTreeSet<String>>() {

@@ -154,11 +154,17 @@ impl<'a> SyntaxCosts<'a> {
     }
 }
 
-/// Symbols with their comments, from the first byte of a line to behind their line, in ascending order.
+/// Symbols that are sections, with their comments, from the first byte of a line to behind their line, in ascending order.
 fn extents(syntax: &Syntax, text: &str) -> Vec<Extent> {
     let mut extents: Vec<Extent> = Vec::with_capacity(syntax.symbols.len());
+    // Where the extent of each symbol is; that of a field is the one before, which nothing asks for.
+    let mut places: Vec<usize> = Vec::with_capacity(syntax.symbols.len());
     let bytes = text.as_bytes();
     for symbol in &syntax.symbols {
+        places.push(extents.len());
+        if !symbol.kind.is_section() {
+            continue;
+        }
         let start = symbol.start_with_doc() as usize;
         let head = text.get(..start).unwrap_or_default();
         let start = head.trim_end_matches([' ', '\t']).len();
@@ -167,9 +173,9 @@ fn extents(syntax: &Syntax, text: &str) -> Vec<Extent> {
         let behind = bytes.get(end..).unwrap_or_default();
         let behind = behind.get(..REST_OF_LINE_BYTES).unwrap_or(behind);
         end += memchr::memchr(b'\n', behind).unwrap_or(behind.len());
-        let above = symbol.parent.map(|parent| parent as usize);
+        let above = symbol.parent.and_then(|parent| places.get(parent as usize));
         let mut level = 0;
-        if let Some(holder) = above.and_then(|above| extents.get_mut(above)) {
+        if let Some(holder) = above.and_then(|above| extents.get_mut(*above)) {
             holder.holds = true;
             level = holder.level + 1;
         }

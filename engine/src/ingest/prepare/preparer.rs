@@ -172,7 +172,7 @@ impl<'m> Preparer<'m> {
             terms.add_text(text, 1);
             for symbol in symbols.named_in(chunk.span) {
                 for name in searched_names(&symbol.name) {
-                    terms.add_symbol(SymbolTerm::Definition, name);
+                    terms.add_symbol(SymbolTerm::for_kind(symbol.kind), name);
                 }
             }
             terms.end_chunk();

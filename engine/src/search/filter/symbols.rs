@@ -19,7 +19,7 @@ use crate::store::facets::{self, Facet};
 /// What a symbol must be.
 #[derive(Debug, Default)]
 pub(crate) struct WantedSymbols {
-    /// Any of these; empty: all.
+    /// Any of these; empty: all, without names all but fields.
     pub(crate) kinds: Vec<SymbolKind>,
     /// Any of these; empty: any name.
     pub(crate) names: Vec<SymbolName>,
@@ -74,7 +74,23 @@ impl WantedSymbols {
     }
 
     fn has_kind(&self, symbol: &SymbolRef<'_>) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&symbol.kind)
+        if self.kinds.is_empty() {
+            // A list of all that a program defines is unreadable with them, and by name they are asked for.
+            symbol.kind.is_section() || !self.names.is_empty()
+        } else {
+            self.kinds.contains(&symbol.kind)
+        }
+    }
+
+    /// The terms by which such symbols are found.
+    fn terms(&self) -> impl Iterator<Item = SymbolTerm> + use<> {
+        let has = |is_field| {
+            let mut kinds = self.kinds.iter();
+            self.kinds.is_empty() || kinds.any(|kind| (*kind == SymbolKind::Field) == is_field)
+        };
+        let definition = has(false).then_some(SymbolTerm::Definition);
+        let field = has(true).then_some(SymbolTerm::Field);
+        definition.into_iter().chain(field)
     }
 
     /// Leaves the rows that may have the name of such a symbol.
@@ -91,7 +107,9 @@ impl WantedSymbols {
             let mut named = RoaringBitmap::new();
             for name in self.names.iter().flat_map(SymbolName::patterns) {
                 let index = bound.keyword_index()?;
-                named |= index.rows_of_symbols(SymbolTerm::Definition, name)?;
+                for term in self.terms() {
+                    named |= index.rows_of_symbols(term, name)?;
+                }
             }
             *rows &= named;
         }

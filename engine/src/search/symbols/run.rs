@@ -49,7 +49,7 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
         kinds: request.kinds.clone(),
         names: request.wanted_name()?.into_iter().collect(),
     };
-    let filter = WantedSymbols::of(&request.filters)?.unwrap_or_default();
+    let filter = WantedSymbols::of(&request.filters)?;
     let mut uses = Uses::default();
     let mut related = Related::All;
     if let (Some(relation), Some(name)) = (&request.relation, request.related_name()?) {
@@ -88,7 +88,7 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
         next: None,
     };
     if let Related::Uses = related {
-        page.take_using(&sources, (&wanted, &filter), &uses)?;
+        page.take_using(&sources, (&wanted, filter.as_ref()), &uses)?;
     } else {
         keep_rows(&wanted, &sources, &mut rows)?;
         for document in documents(&sources, &rows)? {
@@ -96,7 +96,7 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
             let mut numbered = symbols.iter().enumerate().filter(|(position, symbol)| {
                 let path = &document.record.path;
                 wanted.has_at(&symbols, *position, path)
-                    && filter.has_at(&symbols, *position, path)
+                    && passes(filter.as_ref(), &symbols, *position, path)
                     && match &related {
                         Related::UsedBy(names) => names.has(symbol, &document.record.language),
                         _ => true,
@@ -122,6 +122,16 @@ pub(crate) fn symbols(files: &[Source<'_>], request: &SymbolsRequest) -> Result<
         has_symbols: any_has_symbols(files)?,
         warnings,
     })
+}
+
+/// Whether a symbol is what filters ask for.
+fn passes(
+    filter: Option<&WantedSymbols>,
+    symbols: &StoredSymbols,
+    position: usize,
+    path: &str,
+) -> bool {
+    filter.is_none_or(|filter| filter.has_at(symbols, position, path))
 }
 
 /// Says where the last part of a name is, when nothing of its name is held by what stands before.
@@ -181,7 +191,7 @@ impl Page<'_> {
     fn take_using(
         &mut self,
         sources: &Sources<'_>,
-        (wanted, filter): (&WantedSymbols, &WantedSymbols),
+        (wanted, filter): (&WantedSymbols, Option<&WantedSymbols>),
         uses: &Uses,
     ) -> Result<()> {
         for (document, by_symbol) in &uses.documents {
@@ -189,7 +199,7 @@ impl Page<'_> {
             for (position, lines) in by_symbol {
                 let path = &document.record.path;
                 if wanted.has_at(&symbols, *position, path)
-                    && filter.has_at(&symbols, *position, path)
+                    && passes(filter, &symbols, *position, path)
                 {
                     self.take(sources, document, &symbols, (*position, lines))?;
                 }

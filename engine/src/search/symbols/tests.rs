@@ -5,6 +5,7 @@ use kb_types::SymbolKind;
 use proptest::prelude::*;
 
 use crate::kb::{Kb, KbWriter};
+use crate::search::symbols::request::SymbolRelation;
 use crate::search::{Filters, SymbolsRequest};
 
 /// Names that differ in case, share beginnings, or are parts of others.
@@ -77,7 +78,8 @@ proptest! {
         programs in prop::collection::vec((definitions(), any::<bool>(), any::<bool>()), 1..7),
         pattern in prop::option::of(0..PATTERNS.len()),
         kinds in prop::sample::subsequence(
-            vec![SymbolKind::Function, SymbolKind::Class, SymbolKind::Method], 0..=3),
+            vec![SymbolKind::Function, SymbolKind::Class, SymbolKind::Method, SymbolKind::Field],
+            0..=4),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.kb");
@@ -107,7 +109,11 @@ proptest! {
             let symbols = parser.parse("python", &path, &program(definitions)).symbols;
             let of_kind = symbols
                 .into_iter()
-                .filter(|symbol| kinds.is_empty() || kinds.contains(&symbol.kind));
+                .filter(|symbol| match kinds.is_empty() {
+                    // Fields are listed by name or kind.
+                    true => symbol.kind != SymbolKind::Field || wanted.is_some(),
+                    false => kinds.contains(&symbol.kind),
+                });
             for symbol in of_kind.filter(|_| !is_removed) {
                 let is_named = wanted.as_ref().is_none_or(|it| matches(it, &lower(&symbol.name)));
                 if is_named {
@@ -128,5 +134,58 @@ proptest! {
             .collect();
         prop_assert_eq!(answer.total, expected.len() as u64);
         prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn fields_are_listed_where_they_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.kb");
+    let mut writer = KbWriter::open_or_create(&path).unwrap();
+    let text = "struct Server {\n    max_age: Age,\n}\n\nfn start(age: Age) -> Age {\n    max_age(age)\n}\n\nstruct Age(u8);\n";
+    writer.add_bytes("a.rs", text.as_bytes()).unwrap();
+    writer.commit().unwrap();
+    let kb = Kb::open(&path).unwrap();
+    let found = |request: SymbolsRequest| {
+        let answer = kb.symbols(&request).unwrap();
+        let symbols = answer.symbols.iter();
+        symbols.map(|it| it.hierarchy.clone()).collect::<Vec<_>>()
+    };
+    let related = |relation| {
+        let mut request = SymbolsRequest::new();
+        request.relation = Some(relation);
+        request
+    };
+    let field = "struct Server > max_age";
+    for (request, expected) in [
+        (
+            SymbolsRequest::new(),
+            &["struct Server", "fn start", "struct Age"][..],
+        ),
+        (SymbolsRequest::new().kinds([SymbolKind::Field]), &[field]),
+        (SymbolsRequest::new().name("max_*"), &[field]),
+        (SymbolsRequest::new().name("Server.max_age"), &[field]),
+        (SymbolsRequest::new().name("Age.max_age"), &[]),
+        (
+            SymbolsRequest::new()
+                .name("max_age")
+                .kinds([SymbolKind::Function]),
+            &[],
+        ),
+        // The type that has the field uses a name, not the field.
+        (
+            related(SymbolRelation::Uses("Age".to_owned())),
+            &["struct Server", "fn start"],
+        ),
+        (
+            related(SymbolRelation::Uses("max_age".to_owned())),
+            &["fn start"],
+        ),
+        (
+            related(SymbolRelation::UsedBy("Server".to_owned())),
+            &["struct Age"],
+        ),
+    ] {
+        assert_eq!(found(request.clone()), expected, "{request:?}");
     }
 }

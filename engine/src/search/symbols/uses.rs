@@ -121,7 +121,10 @@ impl UsedNames {
     /// Whether a symbol of a program in that language is called by one of the names.
     pub(super) fn has(&self, symbol: &SymbolRef<'_>, language: &str) -> bool {
         let last = searched_names(symbol.name).last();
-        self.families.contains(family(language)) && last.is_some_and(|it| self.names.contains(it))
+        // The name of a field is a common word, and what uses a type names few of its fields.
+        symbol.kind.is_section()
+            && self.families.contains(family(language))
+            && last.is_some_and(|it| self.names.contains(it))
     }
 }
 

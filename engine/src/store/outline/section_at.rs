@@ -178,7 +178,7 @@ pub(crate) fn start_of_parent(outline: &StoredOutline, byte: u32) -> Option<u32>
 /// path from the top.
 fn is_ambiguous(outline: &StoredOutline, position: usize, path: &str, numbers: &[u32]) -> bool {
     if let Some(excerpt) = outline.excerpt() {
-        return excerpt.is_ambiguous(position);
+        return excerpt.is_ambiguous(outline.symbol_of(position));
     }
     // A request reads such a path from the top, so the number has to come before it.
     if path.starts_with(SECTION_SEPARATOR.trim_start()) {

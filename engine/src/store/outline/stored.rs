@@ -3,7 +3,7 @@
 use kb_types::Span;
 use kb_types::sections::OpenSections;
 use kb_types::syntax::label;
-use kb_types::syntax::nesting::{SymbolList, level_below};
+use kb_types::syntax::nesting::{Levels, SymbolList};
 
 use crate::store::symbols::{Excerpt, StoredSymbols};
 
@@ -46,8 +46,12 @@ impl StoredHeading {
 enum Titles {
     /// Of a text: one behind the other, and where each ends.
     Text { titles: String, ends: Vec<usize> },
-    /// Of a program: the labels of its symbols, one a heading. Of a text without headings: none.
-    Symbols(StoredSymbols),
+    /// Of a program: the labels of its symbols. Of a text without headings: none.
+    Symbols {
+        symbols: StoredSymbols,
+        /// Which of them each heading is, where some are fields, which are no headings.
+        sections: Option<Vec<u32>>,
+    },
 }
 
 /// A title in two parts, of which one may be empty. See [`label`].
@@ -87,13 +91,12 @@ impl StoredOutline {
 
     /// Of a program with these symbols, and others where they are an excerpt.
     pub fn of_symbols(symbols: StoredSymbols, excerpt: Option<Excerpt>) -> StoredOutline {
-        let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
-        let places = symbols.iter().map(|symbol| {
+        let mut levels = Levels::default();
+        let places = symbols.iter().filter_map(|symbol| {
             let spans = symbol.spans;
-            let parent = spans.parent.and_then(|at| levels.get(at as usize));
-            let level = level_below(parent.copied());
-            levels.push(level);
-            (level, spans.start_with_doc(), Some(spans.span.end))
+            let level = levels.next(&symbol);
+            let place = (level, spans.start_with_doc(), Some(spans.span.end));
+            symbol.kind.is_section().then_some(place)
         });
         let below = excerpt.as_ref().map_or(&[][..], Excerpt::below);
         let holders = below.len().saturating_sub(1);
@@ -114,7 +117,10 @@ impl StoredOutline {
         StoredOutline {
             is_ascending: headings.is_sorted_by_key(|heading| heading.start),
             headings,
-            titles: Titles::Symbols(symbols),
+            titles: Titles::Symbols {
+                sections: sections_of(&symbols),
+                symbols,
+            },
             excerpt,
         }
     }
@@ -134,16 +140,18 @@ impl StoredOutline {
     pub fn len_bytes(&self) -> usize {
         let titles = match &self.titles {
             Titles::Text { titles, ends } => titles.len() + size_of_val(&**ends),
-            Titles::Symbols(symbols) => symbols.len_bytes(),
+            Titles::Symbols { symbols, sections } => {
+                symbols.len_bytes() + sections.as_deref().map_or(0, size_of_val)
+            }
         };
         titles + size_of_val(&*self.headings)
     }
 
-    /// The symbols of a program, one a heading; `None` for a text with headings.
+    /// The symbols of a program, with fields; `None` for a text with headings.
     pub fn symbols(&self) -> Option<&StoredSymbols> {
         match &self.titles {
             Titles::Text { .. } => None,
-            Titles::Symbols(symbols) => Some(symbols),
+            Titles::Symbols { symbols, .. } => Some(symbols),
         }
     }
 
@@ -164,13 +172,24 @@ impl StoredOutline {
                     name: titles.get(start..end).unwrap_or_default(),
                 }
             }
-            Titles::Symbols(symbols) => {
-                let symbol = symbols.symbol_at(position);
+            Titles::Symbols { symbols, .. } => {
+                let symbol = symbols.symbol_at(self.symbol_of(position));
                 Title {
                     keyword: symbol.map_or("", |symbol| symbol.keyword),
                     name: symbol.map_or("", |symbol| symbol.name),
                 }
             }
+        }
+    }
+
+    /// The position of the symbol that a heading is, among those that are here.
+    pub(super) fn symbol_of(&self, position: usize) -> usize {
+        match &self.titles {
+            Titles::Symbols {
+                sections: Some(sections),
+                ..
+            } => sections.get(position).map_or(usize::MAX, |at| *at as usize),
+            _ => position,
         }
     }
 
@@ -191,6 +210,16 @@ impl StoredOutline {
         // Where headings go back a binary search would be wrong; the caller looks at all of them.
         self.is_ascending.then(begun)
     }
+}
+
+/// The positions of symbols that are sections; `None` where all are.
+fn sections_of(symbols: &StoredSymbols) -> Option<Vec<u32>> {
+    if symbols.iter().all(|symbol| symbol.kind.is_section()) {
+        return None;
+    }
+    let numbered = symbols.iter().zip(0u32..);
+    let sections = numbered.filter_map(|(symbol, at)| symbol.kind.is_section().then_some(at));
+    Some(sections.collect())
 }
 
 /// Finds for each heading, given as level, start and end, the one above and its number.

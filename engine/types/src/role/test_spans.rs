@@ -83,7 +83,7 @@ fn is_test(text: &str, symbol: &Symbol) -> bool {
     let head = text.get(symbol.span.start as usize..symbol.head.end as usize);
     match symbol.kind {
         SymbolKind::Module if MODULES.contains(&symbol.name.as_str()) => true,
-        SymbolKind::Constant => false,
+        SymbolKind::Constant | SymbolKind::Field => false,
         _ => holds_test_functions(head.unwrap_or_default()),
     }
 }

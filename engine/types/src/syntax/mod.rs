@@ -38,11 +38,13 @@ pub enum SymbolKind {
     Type = 10,
     /// The methods of a type apart from its definition: `impl` in Rust, extensions elsewhere. Its name is that type.
     Impl = 11,
+    /// A field of a structure or class, a variant of an enumeration. It holds no symbols, and is no section.
+    Field = 12,
 }
 
 impl SymbolKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [SymbolKind; 11] = [
+    pub const ALL: [SymbolKind; 12] = [
         SymbolKind::Function,
         SymbolKind::Class,
         SymbolKind::Method,
@@ -54,6 +56,7 @@ impl SymbolKind {
         SymbolKind::Constant,
         SymbolKind::Type,
         SymbolKind::Impl,
+        SymbolKind::Field,
     ];
 
     /// The name used in filters and output.
@@ -70,6 +73,7 @@ impl SymbolKind {
             SymbolKind::Constant => "constant",
             SymbolKind::Type => "type",
             SymbolKind::Impl => "impl",
+            SymbolKind::Field => "field",
         }
     }
 
@@ -95,6 +99,25 @@ impl SymbolKind {
                 | SymbolKind::Enum
                 | SymbolKind::Trait
                 | SymbolKind::Impl
+        )
+    }
+
+    /// Whether its text is a section of its document: programs have as many fields as lines in places, and their
+    /// section is the type that holds them.
+    pub fn is_section(self) -> bool {
+        self != SymbolKind::Field
+    }
+
+    /// Whether fields inside of it are symbols.
+    pub fn has_fields(self) -> bool {
+        matches!(
+            self,
+            SymbolKind::Class
+                | SymbolKind::Interface
+                | SymbolKind::Struct
+                | SymbolKind::Enum
+                | SymbolKind::Trait
+                | SymbolKind::Type
         )
     }
 

@@ -36,26 +36,30 @@ pub fn hierarchy(symbols: &(impl SymbolList + ?Sized), position: usize) -> Strin
     labels.join(" > ")
 }
 
-/// The innermost symbol whose definition has a byte of the text. Takes the logarithm of the number of `symbols`,
-/// which are as [`fault`] wants them, and the depth.
+/// The innermost symbol that is a section and whose definition has a byte of the text. Takes the logarithm of the number
+/// of `symbols`, which are as [`fault`] wants them, and the depth.
 pub fn innermost(symbols: &[Symbol], byte: u32) -> Option<usize> {
     let begun = symbols.partition_point(|symbol| symbol.span.start <= byte);
     holders(symbols, begun.checked_sub(1)?).find(|at| {
         let symbol = symbols.get(*at);
-        symbol.is_some_and(|symbol| byte < symbol.span.end)
+        symbol.is_some_and(|symbol| byte < symbol.span.end && symbol.kind.is_section())
     })
 }
 
-/// The sections of a program: each symbol with its comment is one, under that which holds it.
+/// The sections of a program: each symbol but a field is one with its comment, under that which holds it.
 pub fn outline<'s>(symbols: impl IntoIterator<Item: Into<SymbolRef<'s>>>) -> Vec<Heading> {
     let symbols = symbols.into_iter();
     let mut headings: Vec<Heading> = Vec::with_capacity(symbols.size_hint().0);
+    let mut levels = Levels::default();
     for symbol in symbols {
         let symbol: SymbolRef<'s> = symbol.into();
         let spans = symbol.spans;
-        let parent = spans.parent.and_then(|at| headings.get(at as usize));
+        let level = levels.next(&symbol);
+        if !symbol.kind.is_section() {
+            continue;
+        }
         headings.push(Heading {
-            level: level_below(parent.map(|parent| parent.level)),
+            level,
             title: symbol.label(),
             start: spans.start_with_doc(),
             line: spans.lines.first,
@@ -68,6 +72,23 @@ pub fn outline<'s>(symbols: impl IntoIterator<Item: Into<SymbolRef<'s>>>) -> Vec
         });
     }
     headings
+}
+
+/// The levels of symbols as sections, in their order.
+#[derive(Debug, Default)]
+pub struct Levels {
+    levels: Vec<u8>,
+}
+
+impl Levels {
+    /// The level of the next symbol.
+    pub fn next(&mut self, symbol: &SymbolRef<'_>) -> u8 {
+        let parent = symbol.spans.parent;
+        let parent = parent.and_then(|at| self.levels.get(at as usize));
+        let level = level_below(parent.copied());
+        self.levels.push(level);
+        level
+    }
 }
 
 /// The level of the section of a symbol, by that of the symbol that holds it. From 255 on all are the same.

@@ -4,7 +4,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Symbol;
 use crate::sections::{OpenSections, SECTION_SEPARATOR, numbers_in};
-use crate::syntax::nesting::level_below;
+use crate::syntax::SymbolRef;
+use crate::syntax::nesting::Levels;
 
 /// Bytes of all paths together beyond which they are not compared. 65 535 symbols have 4 MB as a rule.
 // 65,535 symbols inside 64 others with long names would take gigabytes.
@@ -12,15 +13,15 @@ const MAX_PATHS_BYTES: usize = 64 << 20;
 
 /// For each symbol, which are as [`fault`](super::nesting::fault) wants them, whether its path, the labels of those
 /// that hold it and its own, also means another section: the path of another one ends with it, or it begins with the
-/// number of another one, or like the mark of a path from the top. `None` where the paths are too long to tell. Takes
+/// number of another one, or like the mark of a path from the top. Never for fields, which are no sections. `None` where the paths are too long to tell. Takes
 /// memory for all paths, and time in line with the sum of their lengths and parts.
 pub fn ambiguous_paths(symbols: &[Symbol]) -> Option<Vec<bool>> {
     let paths = Paths::of(symbols)?;
     let mut meanings: FxHashMap<&str, u32> = FxHashMap::default();
-    for path in paths.iter() {
+    for path in paths.of_sections() {
         *meanings.entry(path).or_default() += 1;
     }
-    for path in paths.iter() {
+    for path in paths.of_sections() {
         for end in ends_of(path) {
             if let Some(count) = meanings.get_mut(end) {
                 *count += 1;
@@ -62,11 +63,12 @@ fn with_numbers(symbols: &[Symbol], paths: &Paths) -> FxHashSet<usize> {
     let words: FxHashSet<&str> = wanted.iter().map(|(_, word)| *word).collect();
     let mut there: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     let mut open = OpenSections::default();
-    let mut levels: Vec<u8> = Vec::with_capacity(symbols.len());
+    let mut levels = Levels::default();
     for (position, symbol) in symbols.iter().enumerate() {
-        let parent = symbol.parent.and_then(|at| levels.get(at as usize));
-        let level = level_below(parent.copied());
-        levels.push(level);
+        let level = levels.next(&SymbolRef::from(symbol));
+        if !symbol.kind.is_section() {
+            continue;
+        }
         open.push(level);
         if let Some(word) = words.get(open.number().as_str()) {
             there.entry(word).or_default().push(position);
@@ -86,7 +88,7 @@ fn with_numbers(symbols: &[Symbol], paths: &Paths) -> FxHashSet<usize> {
 struct Paths {
     /// One behind the other.
     texts: String,
-    /// Where each begins and ends.
+    /// Where each begins and ends; that of a field is empty.
     places: Vec<(usize, usize)>,
 }
 
@@ -98,6 +100,10 @@ impl Paths {
         };
         for symbol in symbols {
             let start = paths.texts.len();
+            if !symbol.kind.is_section() {
+                paths.places.push((start, start));
+                continue;
+            }
             let parent = symbol.parent.and_then(|at| paths.places.get(at as usize));
             if let Some((from, to)) = parent.copied() {
                 if paths.texts.len() + (to - from) > MAX_PATHS_BYTES {
@@ -113,6 +119,11 @@ impl Paths {
             paths.places.push((start, paths.texts.len()));
         }
         Some(paths)
+    }
+
+    /// Those of sections alone.
+    fn of_sections(&self) -> impl Iterator<Item = &str> {
+        self.iter().filter(|path| !path.is_empty())
     }
 
     fn iter(&self) -> impl Iterator<Item = &str> {

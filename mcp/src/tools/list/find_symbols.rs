@@ -26,11 +26,11 @@ pub(crate) struct FindSymbols;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(crate) struct FindSymbolsParams {
-    /// Glob: *Handler, parse_*.
+    /// Glob: parse_*.
     #[schemars(length(max = SYMBOL_LIMIT))]
     name: Option<String>,
     index_name: Option<IndexName>,
-    /// Comma-separated: function, method, class, struct, interface, enum, trait, module, constant, type, impl.
+    /// Comma-separated: function, method, class, struct, interface, enum, trait, module, constant, type, impl, field.
     #[schemars(length(max = LIST_LIMIT))]
     kind: Option<String>,
     /// Comma-separated.

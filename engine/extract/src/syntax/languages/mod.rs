@@ -1,6 +1,8 @@
 //! The languages that have a grammar: one line each, and a file in the folder of its family.
 
 mod data;
+#[cfg(test)]
+mod fields;
 mod managed;
 mod scripting;
 mod systems;

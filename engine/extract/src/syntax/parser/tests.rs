@@ -75,11 +75,12 @@ fn python_decorators_and_docstrings() {
         &[
             "2-2 constant | LIMIT | LIMIT = 3",
             "5-11 class | class A | class A(B)",
+            "6-6 field | class A > x | x = 1",
             "8-11 method | class A > def size | def size(self)",
         ],
     );
     let syntax = parse("python", "a.py", text);
-    let doc = syntax.symbols[2].doc.unwrap();
+    let doc = syntax.symbols[3].doc.unwrap();
     assert_eq!(
         &text[doc.start as usize..doc.end as usize],
         "\"\"\"How large.\"\"\""
@@ -103,6 +104,7 @@ fn go_types_and_groups() {
             "5-5 constant | const One | One = 1",
             "6-6 constant | const Two | Two = 2",
             "10-12 struct | type Store | type Store struct",
+            "11-11 field | type Store > n | n int",
             "14-16 method | func Store.Get | func (s *Store) Get(k string) error",
             "18-20 interface | type Doer | type Doer interface",
             "19-19 method | type Doer > Do | Do()",
@@ -164,6 +166,7 @@ fn javascript_functions_that_are_values() {
             "5-5 constant | LIMIT | const LIMIT",
             "6-6 function | A.run | A.prototype.run = function ()",
             "7-11 class | class B | class B",
+            "8-8 field | class B > #x | #x = 1",
             "9-9 method | class B > go | go()",
             "10-10 method | class B > on | on = ()",
         ],
@@ -184,6 +187,7 @@ fn typescript_types_with_and_without_jsx() {
             "2-2 method | interface Shape > area | area(): number",
             "4-4 type | type Id | type Id = string",
             "5-5 enum | enum Color | enum Color",
+            "5-5 field | enum Color > Red | Red",
             "6-8 module | namespace N | namespace N",
             "7-7 function | namespace N > function f | export function f<T>(x: T): T",
         ],
@@ -212,9 +216,11 @@ fn java_members_and_annotations() {
         &[
             "3-10 class | class A | public class A<T>",
             "5-5 constant | class A > MAX | static final int MAX = 1",
+            "6-6 field | class A > field | int field",
             "7-8 method | class A > toString | public String toString()",
             "9-9 method | class A > A | A()",
             "11-11 enum | enum E | enum E",
+            "11-11 field | enum E > X | X",
         ],
     );
 }
@@ -234,7 +240,9 @@ fn c_declarators_and_macros() {
             "3-3 constant | #define SIZE | #define SIZE 3",
             "4-4 function | #define MAX | #define MAX(a, b) ((a) > (b) ? (a) : (b))",
             "5-5 struct | struct point | typedef struct point",
+            "5-5 field | struct point > x | int x",
             "6-6 enum | enum color | typedef enum { RED } color",
+            "6-6 field | enum color > RED | RED",
             "7-7 type | typedef word | typedef unsigned long word",
             "8-8 function | open_file | int open_file(const char *path, int flags)",
             "9-9 constant | table | static const int table[] = {1}",
@@ -278,6 +286,7 @@ fn csharp_members() {
             "1-12 module | namespace A.B | namespace A.B",
             "3-10 class | namespace A.B > class C | public class C",
             "6-6 constant | namespace A.B > class C > Max | const int Max = 1",
+            "7-7 field | namespace A.B > class C > field | int field",
             "8-8 method | namespace A.B > class C > Size | public int Size",
             "9-9 method | namespace A.B > class C > Run | public void Run()",
             "11-11 class | namespace A.B > record Point | record Point(int X)",
@@ -337,6 +346,8 @@ fn kotlin_classes_and_objects() {
             "3-3 interface | interface Shape | interface Shape",
             "3-3 method | interface Shape > fun area | fun area(): Int",
             "5-10 class | class P | data class P(val x: Int)",
+            "5-5 field | class P > x | val x: Int",
+            "6-6 field | class P > y | val y = 1",
             "7-9 class | class P > companion object Companion | companion object",
             "8-8 constant | class P > companion object Companion > const val MAX | const val MAX = 3",
             "11-11 function | fun top | fun top(a: Int): Int",

@@ -3,6 +3,8 @@
 //! A symbol term is a byte below the space, then a name in lower case. It lies before all words in the dictionary, has
 //! the frequency 1 wherever it is, and counts in no length of a chunk, so words are ranked as without it.
 
+use kb_types::SymbolKind;
+
 /// What a symbol term says of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -11,6 +13,9 @@ pub enum SymbolTerm {
     // A control character: the analyser makes no term that begins with one, and it sorts before all
     // words.
     Definition = 1,
+    /// The name of a field of that name begins in it.
+    // Apart from the others: a word such as `path` is the name of hundreds of fields.
+    Field = 3,
 }
 
 /// Most bytes of a name in a term. Longer names are cut.
@@ -20,6 +25,14 @@ pub enum SymbolTerm {
 const MAX_NAME_BYTES: usize = 200;
 
 impl SymbolTerm {
+    /// The term by which a symbol of that kind is found.
+    pub fn for_kind(kind: SymbolKind) -> SymbolTerm {
+        match kind {
+            SymbolKind::Field => SymbolTerm::Field,
+            _ => SymbolTerm::Definition,
+        }
+    }
+
     /// The term of a name, in any case.
     pub fn of(self, name: &str) -> String {
         let mut term = String::with_capacity(name.len() + 1);
@@ -33,6 +46,7 @@ impl SymbolTerm {
     pub fn read(term: &[u8]) -> Option<(SymbolTerm, &[u8])> {
         match term.split_first() {
             Some((1, name)) => Some((SymbolTerm::Definition, name)),
+            Some((3, name)) => Some((SymbolTerm::Field, name)),
             _ => None,
         }
     }

@@ -178,6 +178,38 @@ fn program() -> [Symbol; 4] {
 }
 
 #[test]
+fn fields_are_no_sections() {
+    let mut symbols = program().to_vec();
+    let field = Symbol {
+        kind: SymbolKind::Field,
+        span: Span { start: 32, end: 36 },
+        head: Span { start: 32, end: 33 },
+        name_start: 32,
+        ..symbols[1].clone()
+    };
+    symbols.insert(2, field);
+    let headings = nesting::outline(&symbols);
+    assert_eq!(headings, nesting::outline(&program()));
+    let outline = StoredOutline::of_symbols(stored(&symbols), None);
+    let section = section_at(&outline, 34, 100);
+    assert_eq!(
+        (section.titles, section.number.as_str()),
+        (vec!["class A".to_owned()], "1")
+    );
+    let behind = section_at(&outline, 45, 100);
+    assert_eq!(
+        (behind.titles[1].as_str(), behind.number.as_str()),
+        ("def b", "1.2")
+    );
+    assert!(!behind.is_ambiguous);
+    // In groups, one of which begins with the field.
+    let excerpts = excerpts_of(&symbols, 2).unwrap();
+    let (part, excerpt) = excerpts(Span { start: 45, end: 46 });
+    let part = StoredOutline::of_symbols(part, Some(excerpt));
+    assert_eq!(section_at(&part, 45, 100), behind);
+}
+
+#[test]
 fn sections_of_symbols_end_with_them() {
     let outline = StoredOutline::of_symbols(stored(&program()), None);
     for (byte, titles, start, end) in [

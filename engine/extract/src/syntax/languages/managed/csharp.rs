@@ -5,7 +5,7 @@ use kb_types::SymbolKind::{
 };
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Grammar, Name, Rule, child_of};
+use crate::syntax::grammar::{Field, Grammar, Name, Rule, child_of};
 
 pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     rules: &[
@@ -21,7 +21,10 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("local_function_statement", Function, ""),
         Rule::new("property_declaration", Method, "").body(&["accessors", "value"]),
         Rule::line("delegate_declaration", Type, "delegate"),
-        Rule::line("field_declaration", Constant, "").found(constant),
+        Rule::line("field_declaration", Constant, "")
+            .found(constant)
+            .or_fields(declared),
+        Rule::field("enum_member_declaration"),
         Rule::new("namespace_declaration", Module, "namespace"),
         Rule::line("file_scoped_namespace_declaration", Module, "namespace"),
     ],
@@ -51,7 +54,23 @@ fn constant(node: Node<'_>, text: &str) -> Option<Name> {
         return None;
     }
     let declarator = child_of(declaration, &["variable_declarator"])?;
+    Name::of(name_of(declarator)?, text)
+}
+
+fn name_of(declarator: Node<'_>) -> Option<Node<'_>> {
     let name = declarator.child_by_field_name("name");
-    let name = name.or_else(|| child_of(declarator, &["identifier"]))?;
-    Name::of(name, text)
+    name.or_else(|| child_of(declarator, &["identifier"]))
+}
+
+/// The fields that are declared together.
+fn declared<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let Some(declaration) = child_of(node, &["variable_declaration"]) else {
+        return Vec::new();
+    };
+    let mut cursor = declaration.walk();
+    let declarators = declaration.named_children(&mut cursor);
+    let names = declarators
+        .filter(|of| of.kind() == "variable_declarator")
+        .filter_map(name_of);
+    names.map(|name| Field { node, name }).collect()
 }

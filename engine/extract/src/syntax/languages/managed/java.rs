@@ -3,7 +3,7 @@
 use kb_types::SymbolKind::{Class, Constant, Enum, Interface, Method, Module};
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Grammar, Name, Rule, child_of, text_of};
+use crate::syntax::grammar::{Field, Grammar, Name, Rule, child_of, named_fields, text_of};
 
 pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     rules: &[
@@ -17,9 +17,15 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("compact_constructor_declaration", Method, ""),
         Rule::line("annotation_type_element_declaration", Method, ""),
         // One that overrides methods.
-        Rule::new("enum_constant", Constant, "").needs_body(),
+        Rule::new("enum_constant", Constant, "")
+            .needs_body()
+            .or_fields(named_fields),
         Rule::line("constant_declaration", Constant, "").found(first_declared),
-        Rule::line("field_declaration", Constant, "").found(constant),
+        Rule::line("field_declaration", Constant, "")
+            .found(constant)
+            .or_fields(declared),
+        // Of a record; those of methods stand inside of a function.
+        Rule::field("formal_parameter"),
         Rule::new("module_declaration", Module, "module"),
     ],
     comments: &["line_comment", "block_comment"],
@@ -37,6 +43,14 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
 fn first_declared(node: Node<'_>, text: &str) -> Option<Name> {
     let declarator = node.child_by_field_name("declarator")?;
     Name::of(declarator.child_by_field_name("name")?, text)
+}
+
+/// The fields that are declared together.
+fn declared<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let mut cursor = node.walk();
+    let declarators = node.children_by_field_name("declarator", &mut cursor);
+    let names = declarators.filter_map(|of| of.child_by_field_name("name"));
+    names.map(|name| Field { node, name }).collect()
 }
 
 /// A field that is static and final.

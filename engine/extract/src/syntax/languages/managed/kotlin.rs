@@ -3,7 +3,7 @@
 use kb_types::SymbolKind::{Class, Constant, Enum, Function, Interface, Method, Type};
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Grammar, Name, NameOf, Rule, Scope, child_of, text_of};
+use crate::syntax::grammar::{Field, Grammar, Name, NameOf, Rule, Scope, child_of, text_of};
 
 pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     rules: &[
@@ -20,7 +20,10 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
             .body(&["block"]),
         Rule::line("property_declaration", Constant, "val")
             .found(property)
-            .within(Scope::OutsideTypes),
+            .within(Scope::OutsideTypes)
+            .or_fields(fields),
+        Rule::fields("class_parameter", parameter),
+        Rule::fields("enum_entry", entry),
         Rule::line("type_alias", Type, "typealias").named(NameOf::Child(&["identifier"])),
     ],
     comments: &["line_comment", "block_comment"],
@@ -73,4 +76,27 @@ fn property(node: Node<'_>, text: &str) -> Option<Name> {
     } else {
         name
     })
+}
+
+/// A property of a class.
+fn fields<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let declaration = child_of(node, &["variable_declaration"]);
+    let name = declaration.and_then(|of| child_of(of, &["identifier"]));
+    name.map(|name| Field { node, name }).into_iter().collect()
+}
+
+/// A parameter of a class that is a property: it has `val` or `var`.
+fn parameter<'t>(node: Node<'t>, text: &'t str) -> Vec<Field<'t>> {
+    let name = child_of(node, &["identifier"]);
+    let name = name.filter(|name| {
+        let before = text.get(node.start_byte()..name.start_byte());
+        let mut words = before.unwrap_or_default().split_ascii_whitespace();
+        words.any(|word| matches!(word, "val" | "var"))
+    });
+    name.map(|name| Field { node, name }).into_iter().collect()
+}
+
+fn entry<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let name = child_of(node, &["identifier"]);
+    name.map(|name| Field { node, name }).into_iter().collect()
 }

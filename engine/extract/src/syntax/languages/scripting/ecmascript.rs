@@ -1,9 +1,9 @@
 //! What JavaScript and TypeScript share: functions that are values.
 
-use kb_types::SymbolKind::{Class, Function, Method};
+use kb_types::SymbolKind::{Class, Constant, Function, Impl, Method};
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Name, text_of};
+use crate::syntax::grammar::{Field, Name, text_of};
 
 const FUNCTIONS: &[&str] = &[
     "arrow_function",
@@ -27,15 +27,35 @@ pub(super) fn variable(node: Node<'_>, text: &str) -> Option<Name> {
     )
 }
 
-/// `A.name` of `A.prototype.name = function () {}`, `name` of `exports.name = () => 1`.
+/// `A.name` of `A.prototype.name = function () {}`, `name` of `exports.name = () => 1` and of `exports.name = 1`, `A` of
+/// `A.prototype = {}`, which holds the methods of `A`.
 pub(super) fn assigned(node: Node<'_>, text: &str) -> Option<Name> {
-    if !FUNCTIONS.contains(&node.child_by_field_name("right")?.kind()) {
-        return None;
-    }
     let left = node.child_by_field_name("left")?;
+    let right = node.child_by_field_name("right")?;
+    let of = left.child_by_field_name("object");
+    let of_text = of.and_then(|of| text_of(of, text));
+    if !FUNCTIONS.contains(&right.kind()) {
+        let property = left.child_by_field_name("property")?;
+        if right.kind() == "object" && text_of(property, text)? == "prototype" {
+            let name = Name::of(of.filter(|of| of.kind() == "identifier")?, text)?;
+            return Some(name.with_kind(Impl, "prototype"));
+        }
+        let is_exported = matches!(of_text?, "exports" | "module.exports");
+        let kind = match right.kind() {
+            "class" => (Class, "class"),
+            // It is a definition elsewhere.
+            "identifier" => return None,
+            _ => (Constant, ""),
+        };
+        return is_exported.then(|| Some(Name::of(property, text)?.with_kind(kind.0, kind.1)))?;
+    }
+    if text_of(left, text)? == "module.exports"
+        && let Some(own) = right.child_by_field_name("name")
+    {
+        return Name::of(own, text);
+    }
     let mut name = Name::of(left.child_by_field_name("property").unwrap_or(left), text)?;
-    let holder = left.child_by_field_name("object");
-    if let Some(holder) = holder.and_then(|of| holder_in(text_of(of, text)?)) {
+    if let Some(holder) = of_text.and_then(holder_in) {
         name.text = format!("{holder}.{}", name.text);
     }
     Some(name)
@@ -71,4 +91,11 @@ pub(super) fn function_field(node: Node<'_>, text: &str) -> Option<Name> {
         text,
     )?;
     Some(name.with_kind(Method, ""))
+}
+
+/// A field of a class.
+pub(super) fn fields<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let mut names = ["name", "property"].into_iter();
+    let name = names.find_map(|field| node.child_by_field_name(field));
+    name.map(|name| Field { node, name }).into_iter().collect()
 }

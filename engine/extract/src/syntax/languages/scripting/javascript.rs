@@ -15,7 +15,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("method_definition", Method, ""),
         Rule::new("field_definition", Method, "")
             .found(ecmascript::function_field)
-            .body(&["value"]),
+            .body(&["value"])
+            .or_fields(ecmascript::fields),
         Rule::new("pair", Method, "")
             .found(ecmascript::function_field)
             .body(&["value"]),

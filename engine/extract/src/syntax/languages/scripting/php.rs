@@ -2,7 +2,9 @@
 
 use kb_types::SymbolKind::{Class, Constant, Enum, Function, Interface, Method, Module, Trait};
 
-use crate::syntax::grammar::{Grammar, NameOf, Rule};
+use tree_sitter::Node;
+
+use crate::syntax::grammar::{Field, Grammar, NameOf, Rule, child_of};
 
 pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     rules: &[
@@ -14,6 +16,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("enum_declaration", Enum, "enum"),
         Rule::new("namespace_definition", Module, "namespace"),
         Rule::line("const_element", Constant, "const").named(NameOf::Child(&["name"])),
+        Rule::fields("property_element", property),
+        Rule::field("enum_case"),
     ],
     attributes: &["attribute_list"],
     wrappers: &["const_declaration"],
@@ -27,3 +31,10 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     ],
     ..Grammar::new("php", || tree_sitter_php::LANGUAGE_PHP.into())
 };
+
+/// A property, without the `$` before its name.
+fn property<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let variable = node.child_by_field_name("name");
+    let name = variable.and_then(|of| child_of(of, &["name"]));
+    name.map(|name| Field { node, name }).into_iter().collect()
+}

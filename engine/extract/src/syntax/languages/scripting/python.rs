@@ -3,7 +3,7 @@
 use kb_types::SymbolKind::{Class, Constant, Function, Type};
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Grammar, Name, NameOf, Rule, Scope};
+use crate::syntax::grammar::{Field, Grammar, Name, NameOf, Rule, Scope};
 
 pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     rules: &[
@@ -12,7 +12,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::line("type_alias_statement", Type, "type").named(NameOf::Field("left")),
         Rule::line("assignment", Constant, "")
             .found(variable)
-            .within(Scope::OutsideTypes),
+            .within(Scope::OutsideTypes)
+            .or_fields(attribute),
     ],
     attributes: &["decorator"],
     wrappers: &["decorated_definition", "expression_statement"],
@@ -24,4 +25,11 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
 fn variable(node: Node<'_>, text: &str) -> Option<Name> {
     let left = node.child_by_field_name("left")?;
     (left.kind() == "identifier").then(|| Name::of(left, text))?
+}
+
+/// An attribute of a class. Those that a method assigns to `self` are not among them.
+fn attribute<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let left = node.child_by_field_name("left");
+    let name = left.filter(|left| left.kind() == "identifier");
+    name.map(|name| Field { node, name }).into_iter().collect()
 }

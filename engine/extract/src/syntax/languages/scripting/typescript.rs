@@ -3,7 +3,7 @@
 use kb_types::SymbolKind::{Class, Constant, Enum, Function, Interface, Method, Module, Type};
 use tree_sitter::{Language, Node};
 
-use crate::syntax::grammar::{Grammar, Name, Rule, Scope, child_of};
+use crate::syntax::grammar::{Field, Grammar, Name, Rule, Scope, child_of, named_fields};
 use crate::syntax::languages::scripting::ecmascript;
 
 pub(in crate::syntax) static GRAMMAR: Grammar =
@@ -56,10 +56,14 @@ static RULES: &[Rule] = &[
     Rule::new("method_definition", Method, ""),
     Rule::line("method_signature", Method, ""),
     Rule::line("abstract_method_signature", Method, ""),
-    Rule::line("property_signature", Method, "").found(function_property),
+    Rule::line("property_signature", Method, "")
+        .found(function_property)
+        .or_fields(named_fields),
     Rule::new("public_field_definition", Method, "")
         .found(ecmascript::function_field)
-        .body(&["value"]),
+        .body(&["value"])
+        .or_fields(ecmascript::fields),
+    Rule::fields("enum_body", variants),
     Rule::new("pair", Method, "")
         .found(ecmascript::function_field)
         .body(&["value"]),
@@ -77,4 +81,18 @@ fn function_property(node: Node<'_>, text: &str) -> Option<Name> {
     let annotation = node.child_by_field_name("type")?;
     child_of(annotation, &["function_type"])?;
     Name::of(node.child_by_field_name("name")?, text)
+}
+
+/// The variants of an enumeration, with and without a value.
+fn variants<'t>(body: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let mut cursor = body.walk();
+    let each = body.named_children(&mut cursor).filter_map(|node| {
+        let name = match node.kind() {
+            "enum_assignment" => node.child_by_field_name("name")?,
+            "property_identifier" => node,
+            _ => return None,
+        };
+        Some(Field { node, name })
+    });
+    each.collect()
 }

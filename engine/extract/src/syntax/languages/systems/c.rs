@@ -12,6 +12,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("struct_specifier", Struct, "struct").needs_body(),
         Rule::new("union_specifier", Struct, "union").needs_body(),
         Rule::new("enum_specifier", Enum, "enum").needs_body(),
+        Rule::fields("field_declaration", declarator::fields),
+        Rule::field("enumerator"),
         Rule::line("type_definition", Type, "typedef").found(declarator::type_definition),
         Rule::line("preproc_def", Constant, "#define").found(declarator::valued_macro),
         Rule::line("preproc_function_def", Function, "#define"),

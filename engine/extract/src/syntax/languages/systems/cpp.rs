@@ -47,7 +47,10 @@ pub(in crate::syntax) fn is_cpp_header(path: &str, text: &str) -> bool {
 static RULES: &[Rule] = &[
     Rule::new("function_definition", Function, "").found(declarator::function),
     Rule::line("declaration", Function, "").found(declarator::declaration),
-    Rule::line("field_declaration", Function, "").found(declarator::declaration),
+    Rule::line("field_declaration", Function, "")
+        .found(declarator::member_function)
+        .or_fields(declarator::fields),
+    Rule::field("enumerator"),
     Rule::new("class_specifier", Class, "class").needs_body(),
     Rule::new("struct_specifier", Struct, "struct").needs_body(),
     Rule::new("union_specifier", Struct, "union").needs_body(),

@@ -3,7 +3,7 @@
 use kb_types::SymbolKind::{Constant, Enum, Function, Struct};
 use tree_sitter::Node;
 
-use crate::syntax::grammar::{Name, child_of};
+use crate::syntax::grammar::{Field, Name, child_of};
 
 /// Nesting depth of declarators that are followed.
 // `int (*(*f)(void))[3]` has three levels; the grammar nests generated code without end.
@@ -13,11 +13,17 @@ const MAX_DEPTH: usize = 16;
 struct Declared<'t> {
     name: Node<'t>,
     is_function: bool,
+    /// Whether it is a pointer to a function.
+    is_pointer: bool,
     is_initialised: bool,
 }
 
 fn declared(node: Node<'_>) -> Option<Declared<'_>> {
-    let mut at = node.child_by_field_name("declarator")?;
+    named_by(node.child_by_field_name("declarator")?)
+}
+
+/// What a declarator names.
+fn named_by(mut at: Node<'_>) -> Option<Declared<'_>> {
     let (mut is_function, mut is_initialised, mut is_pointer) = (false, false, false);
     for _ in 0..MAX_DEPTH {
         match at.kind() {
@@ -33,6 +39,7 @@ fn declared(node: Node<'_>) -> Option<Declared<'_>> {
                 return Some(Declared {
                     name: at,
                     is_function,
+                    is_pointer,
                     is_initialised,
                 });
             }
@@ -72,6 +79,23 @@ pub(super) fn declaration(node: Node<'_>, text: &str) -> Option<Name> {
         (declared.is_initialised && node.kind() == "declaration")
             .then(|| name.with_kind(Constant, ""))
     }
+}
+
+/// The name of a function that is declared in a class.
+pub(super) fn member_function(node: Node<'_>, text: &str) -> Option<Name> {
+    let declared = declared(node)?;
+    let is_function = declared.is_function && !declared.is_pointer;
+    is_function.then(|| Name::of(declared.name, text))?
+}
+
+/// The fields that are declared together: `int a, *b;`.
+pub(super) fn fields<'t>(node: Node<'t>, _: &'t str) -> Vec<Field<'t>> {
+    let mut cursor = node.walk();
+    let declarators = node.children_by_field_name("declarator", &mut cursor);
+    let names = declarators.filter_map(named_by);
+    names
+        .map(|Declared { name, .. }| Field { node, name })
+        .collect()
 }
 
 /// The name of a type definition; that of a structure or enumeration without a name of its own.

@@ -10,6 +10,7 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::new("function_declaration", Function, "func"),
         Rule::new("method_declaration", Method, "func").found(method_name),
         Rule::line("method_elem", Method, ""),
+        Rule::field("field_declaration"),
         Rule::line("type_spec", Type, "type").found(type_name),
         Rule::line("type_alias", Type, "type"),
         Rule::line("const_spec", Constant, "const"),

@@ -20,6 +20,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
         Rule::line("associated_type", Type, "type"),
         Rule::line("const_item", Constant, "const"),
         Rule::line("static_item", Constant, "static"),
+        Rule::field("field_declaration"),
+        Rule::field("enum_variant"),
     ],
     comments: &["line_comment", "block_comment"],
     attributes: &["attribute_item"],

@@ -60,7 +60,7 @@ pub(crate) fn check(reader: &Reader<'_>, deleted: Option<&RoaringBitmap>) -> Res
         let symbol = SymbolTerm::read(terms.term());
         rows.add_list(reader, &list, symbol.is_some())
             .map_err(name)?;
-        if let Some((SymbolTerm::Definition, _)) = symbol {
+        if symbol.is_some() {
             reader.cursor(&list)?.for_each_block(|rows, _, _| {
                 let live = rows
                     .iter()

@@ -125,7 +125,9 @@ pub(super) fn divide(
                 symbols: members,
             });
         }
-        if let Some(count) = below.last_mut() {
+        if let Some(count) = below.last_mut()
+            && symbol.kind.is_section()
+        {
             *count += 1;
         }
         open.push(u32::try_from(position).ok()?);
