@@ -6,6 +6,8 @@ use kb_engine::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use crate::support::Random;
+
 /// Words of the generated documents: some are rare, some are everywhere, some are identifiers.
 const WORDS: [&str; 24] = [
     "lamp",
@@ -43,18 +45,7 @@ const QUERIES: [&str; 6] = [
     "lamp lens fog horn tide buoy rescue harbour island",
 ];
 
-/// A generator of numbers that a seed decides.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-
+impl Random {
     fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
@@ -65,7 +56,7 @@ impl Numbers {
 /// Documents of different lengths, types and folders, and many of the same text under other paths:
 /// more than both searches take as candidates, so that ties are cut.
 fn documents(seed: u64) -> Vec<(String, String)> {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random(seed);
     let mut documents = Vec::new();
     for number in 0..40 {
         let mut text = String::new();
@@ -205,7 +196,7 @@ fn the_same_documents_answer_the_same_from_one_segment_or_eight() {
         scores.windows(2).any(|pair| pair[0] == pair[1])
     });
     assert!(tied, "the queries must meet ties");
-    let mut numbers = Numbers(7);
+    let mut numbers = Random(7);
     for commits in [1, 2, 3, 8, 43] {
         numbers.shuffle(&mut documents);
         let (_folder, kb) = added(&documents, commits);
@@ -222,7 +213,7 @@ proptest! {
         let mut documents = documents(seed);
         let (_one, right) = added(&documents, 1);
         let right = ask(&right);
-        Numbers(seed).shuffle(&mut documents);
+        Random(seed).shuffle(&mut documents);
         let (_folder, kb) = added(&documents, commits);
         assert_same_answers(&kb, &right, &format!("seed {seed}, {commits} commits"));
     }
@@ -269,7 +260,7 @@ fn any_history_answers_as_one_commit_of_what_is_left() {
     for merges in [true, false] {
         let folder = tempfile::tempdir().expect("folder");
         let path = folder.path().join("history.kb");
-        let mut numbers = Numbers(11);
+        let mut numbers = Random(11);
         let mut order = final_documents.clone();
         numbers.shuffle(&mut order);
         let mut removed: Vec<String> = Vec::new();
@@ -328,7 +319,7 @@ fn a_folder_indexed_many_times_answers_as_one_indexed_once() {
     let folder = tempfile::tempdir().expect("folder");
     let sources = folder.path().join("sources");
     let live = folder.path().join("live.kb");
-    let mut numbers = Numbers(21);
+    let mut numbers = Random(21);
     let mut present = std::collections::BTreeMap::new();
     let index = |path: &std::path::Path| {
         let mut writer = KbWriter::open_or_create(path).expect("writer");

@@ -12,7 +12,7 @@ use kb_engine::{
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::support::CORPUS;
+use crate::support::{CORPUS, Random};
 
 const WORDS: [&str; 16] = [
     "lamp",
@@ -61,18 +61,7 @@ fn a_seal_that_is_cancelled_leaves_nothing() {
     assert!(sealed.is_ok() && output.exists());
 }
 
-/// A generator of numbers that a seed decides.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-
+impl Random {
     fn text(&mut self) -> String {
         let mut text = String::new();
         for paragraph in 0..self.below(6) {
@@ -104,7 +93,7 @@ fn writer(path: &Path) -> KbWriter {
 
 /// Changes a file at random, in commits of random size; returns what it holds in the end.
 fn with_history(path: &Path, seed: u64, changes: usize) -> Content {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Random(seed);
     let mut content = Content::new();
     let mut kb = writer(path);
     for _ in 0..changes {
