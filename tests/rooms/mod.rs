@@ -251,24 +251,13 @@ const CRATES: [(&str, &[Room]); 6] = [
     ("web/src", &SITE),
 ];
 
-/// A name that only some files may use, as starts of their paths.
-struct Confined {
-    name: &'static str,
-    files: &'static [&'static str],
-}
-
-const CONFINED: [Confined; 20] = [
-    Confined {
-        name: "redb",
-        files: &["engine/src/container/"],
-    },
-    Confined {
-        name: "memmap2",
-        files: &["engine/src/container/"],
-    },
-    Confined {
-        name: "rustix",
-        files: &[
+/// Names that only some files may use, and the starts of their paths.
+const CONFINED: [(&str, &[&str]); 20] = [
+    ("redb", &["engine/src/container/"]),
+    ("memmap2", &["engine/src/container/"]),
+    (
+        "rustix",
+        &[
             "engine/src/container/",
             // Opens files of a source tree below descriptors of folders, and without waiting.
             "engine/src/ingest/source/open/mod.rs",
@@ -277,31 +266,22 @@ const CONFINED: [Confined; 20] = [
             // A test: the processor time of a thread.
             "engine/types/src/growth.rs",
         ],
-    },
-    Confined {
-        name: "seccompiler",
-        files: &["engine/extract/src/worker/sandbox.rs"],
-    },
-    Confined {
-        name: "zstd",
-        files: &["engine/src/"],
-    },
-    Confined {
-        name: "simsimd",
-        files: &["engine/src/index/vector/"],
-    },
-    Confined {
-        name: "SystemTime",
-        files: &[
+    ),
+    ("seccompiler", &["engine/extract/src/worker/sandbox.rs"]),
+    ("zstd", &["engine/src/"]),
+    ("simsimd", &["engine/src/index/vector/"]),
+    (
+        "SystemTime",
+        &[
             "engine/src/ingest/clock.rs",
             "engine/src/kb/",
             "cli/",
             "mcp/",
         ],
-    },
-    Confined {
-        name: "unsafe",
-        files: &[
+    ),
+    (
+        "unsafe",
+        &[
             "engine/src/container/read/map.rs",
             // Calls code compiled for AVX2 once the processor was asked, and loads its registers.
             "engine/src/index/keyword/query/kernels.rs",
@@ -311,38 +291,20 @@ const CONFINED: [Confined; 20] = [
             // Lends memory to Python by address.
             "python/src/vectors.rs",
         ],
-    },
-    Confined {
-        name: "pyo3",
-        files: &["python/src/"],
-    },
-    Confined {
-        name: "arrow_array",
-        files: &["cli/src/vector_file/", "python/src/arrow.rs"],
-    },
-    Confined {
-        name: "tokio",
-        files: &["mcp/src/transport/"],
-    },
-    Confined {
-        name: "tokio_util",
-        files: &["mcp/src/transport/"],
-    },
-    Confined {
-        name: "rmcp",
-        files: &["mcp/src/transport/"],
-    },
-    Confined {
-        name: "hyper",
-        files: &["mcp/src/transport/"],
-    },
-    Confined {
-        name: "hyper_util",
-        files: &["mcp/src/transport/"],
-    },
-    Confined {
-        name: "kb_json",
-        files: &[
+    ),
+    ("pyo3", &["python/src/"]),
+    (
+        "arrow_array",
+        &["cli/src/vector_file/", "python/src/arrow.rs"],
+    ),
+    ("tokio", &["mcp/src/transport/"]),
+    ("tokio_util", &["mcp/src/transport/"]),
+    ("rmcp", &["mcp/src/transport/"]),
+    ("hyper", &["mcp/src/transport/"]),
+    ("hyper_util", &["mcp/src/transport/"]),
+    (
+        "kb_json",
+        &[
             "cli/src/",
             "ffi/src/",
             // What to do about an error.
@@ -350,24 +312,15 @@ const CONFINED: [Confined; 20] = [
             "python/src/error.rs",
             "web/src/",
         ],
-    },
-    Confined {
-        name: "rten",
-        files: &["embedders/src/onnx/"],
-    },
+    ),
+    ("rten", &["embedders/src/onnx/"]),
     // Nothing else opens connections to services.
-    Confined {
-        name: "ureq",
-        files: &["embedders/src/service/"],
-    },
-    Confined {
-        name: "kb_embedders",
-        files: &["cli/src/", "embedders/examples/", "embedders/tests/"],
-    },
-    Confined {
-        name: "anyhow",
-        files: &["cli/src/", "xtask/", "tools/"],
-    },
+    ("ureq", &["embedders/src/service/"]),
+    (
+        "kb_embedders",
+        &["cli/src/", "embedders/examples/", "embedders/tests/"],
+    ),
+    ("anyhow", &["cli/src/", "xtask/", "tools/"]),
 ];
 
 /// What is wrong in one source file; `file` is its path from the top of the repository, with `/`.
@@ -375,11 +328,11 @@ fn complaints(file: &str, source: &str) -> Vec<String> {
     let code = without_tests(&without_comments_and_text(source));
     let tokens = tokens(&code);
     let mut complaints = Vec::new();
-    for confined in &CONFINED {
-        let is_allowed = confined.files.iter().any(|start| file.starts_with(start));
-        if !is_allowed && tokens.contains(&confined.name) {
-            let files = confined.files.join(", ");
-            complaints.push(format!("{file}: `{}` belongs in {files}", confined.name));
+    for (name, files) in CONFINED {
+        let is_allowed = files.iter().any(|start| file.starts_with(start));
+        if !is_allowed && tokens.contains(&name) {
+            let files = files.join(", ");
+            complaints.push(format!("{file}: `{name}` belongs in {files}"));
         }
     }
     // A unit test module in a file of its own.
@@ -477,7 +430,7 @@ fn every_room_and_every_listed_file_exists() {
             assert!(exists, "there is no {source_folder}/{module}");
         }
     }
-    for start in CONFINED.iter().flat_map(|confined| confined.files) {
+    for start in CONFINED.iter().flat_map(|(_, files)| *files) {
         assert!(root.join(start).exists(), "there is no {start}");
     }
 }
