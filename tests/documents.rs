@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Outcome, run};
+use crate::support::{Arguments, Folder, run};
 
 fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/corpus/documents")
@@ -31,18 +31,15 @@ fn folder() -> Folder {
         fs::create_dir_all(folder.join("files")).expect("a folder");
         fs::copy(corpus().join(&name), folder.join("files").join(&name)).expect("copied");
     }
-    folder.kb(["index", "files", "-o", "all.kb"]).expect(0);
+    folder.kb("index files -o all.kb").expect(0);
     fs::remove_dir_all(folder.join("files")).expect("removed");
     folder
 }
 
-fn kb(folder: &Folder, arguments: &[&str]) -> Outcome {
-    run(folder.command().args(arguments))
-}
-
-fn objects(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
-    let arguments = [arguments, &["--json"]].concat();
-    kb(folder, &arguments).expect(0).json_lines()
+fn objects<'a>(folder: &Folder, arguments: impl Arguments<'a>) -> Vec<Value> {
+    let mut command = folder.command();
+    command.args(arguments.words()).arg("--json");
+    run(&mut command).expect(0).json_lines()
 }
 
 /// One field of each object.
@@ -53,7 +50,7 @@ fn field<'v>(objects: &'v [Value], name: &str) -> Vec<&'v Value> {
 #[test]
 fn every_file_of_the_corpus_is_a_document_of_its_type() {
     let folder = folder();
-    let listed = objects(&folder, &["ls"]);
+    let listed = objects(&folder, "ls");
     let types: Vec<(String, String)> = listed
         .iter()
         .map(|document| {
@@ -83,9 +80,9 @@ fn a_type_is_read_from_the_content_not_the_name() {
     ] {
         fs::copy(corpus().join(name), folder.join(disguise)).expect("copied");
     }
-    folder.kb(["index", ".", "-o", "all.kb"]).expect(0);
+    folder.kb("index . -o all.kb").expect(0);
     assert_eq!(
-        field(&objects(&folder, &["ls"]), "file_type"),
+        field(&objects(&folder, "ls"), "file_type"),
         ["docx", "xlsx", "ppt", "ods", "rtf"]
     );
 }
@@ -113,8 +110,8 @@ fn names_in_every_script_and_in_none_are_kept() {
         let path = folder.join("files").join(OsStr::from_bytes(disguise));
         fs::copy(corpus().join(name), path).expect("copied");
     }
-    folder.kb(["index", "files", "-o", "all.kb"]).expect(0);
-    let listed = objects(&folder, &["ls"]);
+    folder.kb("index files -o all.kb").expect(0);
+    let listed = objects(&folder, "ls");
     assert_eq!(listed.len(), names.len());
     for document in field(&listed, "document") {
         let name = document.as_str().expect("a name");
@@ -125,7 +122,7 @@ fn names_in_every_script_and_in_none_are_kept() {
         } else {
             "pages"
         };
-        assert!(!objects(&folder, &[family, name]).is_empty(), "{name}");
+        assert!(!objects(&folder, [family, name]).is_empty(), "{name}");
     }
 }
 
@@ -140,7 +137,7 @@ fn pages_say_how_they_are_known() {
         ("lorem-ipsum.rtf", 2, "estimated"),
         ("text-document.odt", 1, "estimated"),
     ] {
-        let read = objects(&folder, &["pages", document]);
+        let read = objects(&folder, ["pages", document]);
         assert_eq!(read.len(), pages, "{document}");
         assert!(
             read.iter().all(|page| page["source"] == source),
@@ -152,7 +149,7 @@ fn pages_say_how_they_are_known() {
 #[test]
 fn a_page_holds_the_text_between_its_breaks() {
     let folder = folder();
-    let read = objects(&folder, &["pages", "page-breaks.docx", "--pages", "2-3"]);
+    let read = objects(&folder, "pages page-breaks.docx --pages 2-3");
     assert_eq!(
         field(&read, "text"),
         [
@@ -162,7 +159,7 @@ fn a_page_holds_the_text_between_its_breaks() {
              here>>\n\n",
         ]
     );
-    let read = objects(&folder, &["pages", "duplicate-paragraphs.doc"]);
+    let read = objects(&folder, "pages duplicate-paragraphs.doc");
     assert_eq!(
         read[0]["text"],
         "This document contains duplicates\n\nsome text\n\nsome text\n\nsome text\n\n"
@@ -174,7 +171,7 @@ fn headings_have_their_levels_whatever_their_styles_are_called() {
     let folder = folder();
     let outline = |document: &str| -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        objects(&folder, &["outline", document])
+        objects(&folder, ["outline", document])
             .iter()
             .filter(|line| line["section"].is_string())
             .map(|section| (text(&section["section"]), text(&section["title"])))
@@ -219,7 +216,7 @@ fn headings_have_their_levels_whatever_their_styles_are_called() {
 fn cells_have_what_they_show_and_what_they_hold() {
     let folder = folder();
     let row = |document: &str, range: &str| {
-        let read = objects(&folder, &["sheet", document, "--range", range]);
+        let read = objects(&folder, ["sheet", document, "--range", range]);
         (read[0]["cells"].clone(), read[0]["values"].clone())
     };
     assert_eq!(
@@ -259,16 +256,13 @@ fn cells_have_what_they_show_and_what_they_hold() {
 #[test]
 fn sheets_are_asked_for_by_name() {
     let folder = folder();
-    let read = objects(&folder, &["sheet", "tables.xlsx", "--sheet", "Sheet2"]);
+    let read = objects(&folder, "sheet tables.xlsx --sheet Sheet2");
     assert_eq!(read[0]["header"], true);
     assert_eq!(read[0]["cells"], json!({"A": "Item", "B": "Price"}));
     assert_eq!(read[4]["values"], json!({"A": 4.0, "B": 0.45}));
-    let unknown = kb(
-        &folder,
-        &["sheet", "issues.ods", "--sheet", "Prices", "--json"],
-    );
+    let unknown = folder.kb("sheet issues.ods --sheet Prices --json");
     assert_eq!(unknown.expect(2).error_code(), "SHEET_NOT_FOUND");
-    let title = objects(&folder, &["sheet", "merged-title.ods"]);
+    let title = objects(&folder, "sheet merged-title.ods");
     // The row that names the columns stands in its place, behind the title above it.
     let rows: Vec<u64> = title.iter().filter_map(|row| row["row"].as_u64()).collect();
     assert!(rows.is_sorted() && rows[0] < 4, "{rows:?}");
@@ -283,7 +277,7 @@ fn sheets_are_asked_for_by_name() {
 #[test]
 fn slides_have_titles_text_and_notes() {
     let folder = folder();
-    let slides = objects(&folder, &["slides", "tables-and-notes.odp"]);
+    let slides = objects(&folder, "slides tables-and-notes.odp");
     assert_eq!(
         field(&slides, "slide_title"),
         ["Test Table Slide", "Second slide title", ""]
@@ -296,12 +290,12 @@ fn slides_have_titles_text_and_notes() {
             "Final notes on the third slide.\nSecond line of notes.\n\n"
         ]
     );
-    let slides = objects(&folder, &["slides", "notes.ppt"]);
+    let slides = objects(&folder, "slides notes.ppt");
     assert_eq!(
         slides[1]["notes"],
         "\u{8bf7}\u{6ce8}\u{610f}\u{5e97}\u{540d}\u{548c}\u{62a5}\u{544a}\u{65e5}\u{671f}\n\n"
     );
-    let slides = objects(&folder, &["slides", "notes.pptx"]);
+    let slides = objects(&folder, "slides notes.pptx");
     assert_eq!(slides.len(), 2);
     assert_eq!(slides[0]["notes"].as_str().map(str::trim), Some("Notes"));
     assert_eq!(slides[1]["notes"], "");
@@ -342,7 +336,7 @@ fn a_hit_in_each_family_names_where_it_is() {
             json!({"slide": 2, "total_slides": 2, "slide_title": ""}),
         ),
     ] {
-        let hits = objects(&folder, &["search", words, "--mode", "keyword", "-k", "1"]);
+        let hits = objects(&folder, ["search", words, "--mode", "keyword", "-k", "1"]);
         assert_eq!(
             (&hits[0]["document"], &hits[0]["part"]),
             (&json!(document), &part),
@@ -359,8 +353,8 @@ fn a_cut_file_is_left_out_with_its_reason() {
         folder.write(format!("files/{name}"), &bytes[..bytes.len() / 2]);
     }
     folder.write("files/good.md", "# Still here\n");
-    folder.kb(["index", "files", "-o", "all.kb"]).expect(0);
-    let left_out = objects(&folder, &["ls", "--skipped"]);
+    folder.kb("index files -o all.kb").expect(0);
+    let left_out = objects(&folder, "ls --skipped");
     // A cut table or rich text is a shorter one; of a package the list of parts is at its end.
     for name in names() {
         let has_list = [".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp"];
@@ -372,7 +366,7 @@ fn a_cut_file_is_left_out_with_its_reason() {
         }
     }
     assert_eq!(
-        objects(&folder, &["search", "still here", "-k", "1"])[0]["document"],
+        objects(&folder, ["search", "still here", "-k", "1"])[0]["document"],
         "good.md"
     );
 }

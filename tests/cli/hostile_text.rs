@@ -128,7 +128,7 @@ fn hostile_folder() -> Folder {
 fn names_and_contents_of_sources_do_not_steer_a_terminal() {
     let folder = hostile_folder();
     let sources = evil("src");
-    let listed = folder.kb(["ls", "-r", "--json", "-f", "evil.kb"]).expect(0);
+    let listed = folder.kb("ls -r --json -f evil.kb").expect(0);
     let path = |end: &str| {
         let lines = listed.json_lines();
         let mut paths = lines
@@ -390,7 +390,7 @@ fn a_lock_record_does_not_steer_a_terminal() {
     ] {
         check(&folder, &line, &|| ());
         let told = run(folder.command().args(&line)).expect(2);
-        assert!(told.stderr.contains("\\u{202e}"), "{told:#?}");
+        told.stderr_has("\\u{202e}");
     }
     drop(writer);
 }
@@ -399,7 +399,7 @@ fn a_lock_record_does_not_steer_a_terminal() {
 fn a_hint_can_be_typed_as_it_stands() {
     let folder = hostile_folder();
     // The nearest document is offered in a command; the shell makes its name of that.
-    let told = folder.kb(["get", "inne.md", "-f", "evil.kb"]).expect(2);
+    let told = folder.kb("get inne.md -f evil.kb").expect(2);
     let hint = told.hint().to_owned();
     let offered = hint.trim_matches('`');
     assert!(offered.starts_with("kb get -f evil.kb $'"), "{hint}");

@@ -5,7 +5,7 @@ use crate::support::Folder;
 #[test]
 fn bench_shows_every_mode_and_its_steps() {
     let folder = Folder::indexed();
-    let told = folder.kb(["bench", "harbour.kb", "-n", "5"]).expect(0);
+    let told = folder.kb("bench harbour.kb -n 5").expect(0);
     assert!(told.stdout.starts_with("harbour.kb  "), "{told:#?}");
     for word in [
         "hybrid",
@@ -24,9 +24,7 @@ fn bench_shows_every_mode_and_its_steps() {
 fn bench_as_json_has_the_same_figures_for_programs() {
     let folder = Folder::indexed();
     let told = folder
-        .kb([
-            "bench", "--json", "-n", "3", "--mode", "keyword", "--mode", "hybrid",
-        ])
+        .kb("bench --json -n 3 --mode keyword --mode hybrid")
         .expect(0)
         .json_lines();
     let [object] = told.as_slice() else {
@@ -94,18 +92,16 @@ fn bench_of_a_file_without_text_says_so() {
     let folder = Folder::empty();
     std::fs::create_dir(folder.join("nothing")).unwrap();
     folder.write("nothing/empty.txt", "");
-    folder.kb(["index", "nothing"]).expect(0);
-    let told = folder.kb(["bench", "nothing.kb"]).expect(1);
-    assert!(told.stderr.contains("nothing to measure"), "{told:#?}");
+    folder.kb("index nothing").expect(0);
+    let told = folder.kb("bench nothing.kb").expect(1);
+    told.stderr_has("nothing to measure");
     assert_eq!(told.stdout, "");
     folder.write("digits/one.txt", "1 2 3\n");
-    folder.kb(["index", "digits"]).expect(0);
-    let told = folder.kb(["bench", "digits.kb"]).expect(1);
-    assert!(told.stderr.contains("--queries"), "{told:#?}");
+    folder.kb("index digits").expect(0);
+    let told = folder.kb("bench digits.kb").expect(1);
+    told.stderr_has("--queries");
     folder.write("asked.txt", "two\n");
-    folder
-        .kb(["bench", "digits.kb", "--queries", "asked.txt"])
-        .expect(0);
+    folder.kb("bench digits.kb --queries asked.txt").expect(0);
 }
 
 #[test]
@@ -139,7 +135,7 @@ fn bench_needs_no_right_to_write_and_leaves_the_file_alone() {
     let file = folder.join("harbour.kb");
     let before = std::fs::read(&file).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444)).unwrap();
-    folder.kb(["bench", "harbour.kb", "-n", "2"]).expect(0);
+    folder.kb("bench harbour.kb -n 2").expect(0);
     assert_eq!(std::fs::read(&file).unwrap(), before);
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
 }
@@ -152,12 +148,10 @@ fn a_recall_can_be_asked_for_and_is_shown() {
             .kb(["index", "harbour", &format!("--min-recall={share}")])
             .expect(2);
         let refused = "expected a recall from 0.5 to 1, such as 0.95, or 0 for no requirement";
-        assert!(told.stderr.contains(refused), "{}", told.stderr);
+        told.stderr_has(refused);
     }
-    folder
-        .kb(["index", "harbour", "--min-recall", "0.5"])
-        .expect(0);
-    let told = folder.kb(["info", "harbour.kb", "--json"]).expect(0);
+    folder.kb("index harbour --min-recall 0.5").expect(0);
+    let told = folder.kb("info harbour.kb --json").expect(0);
     let info = &told.json_lines()[0];
     let measured = &info["unquantised_recall"];
     assert_eq!(measured["wanted"], 0.5, "{info}");
@@ -166,7 +160,7 @@ fn a_recall_can_be_asked_for_and_is_shown() {
     assert_eq!(info["listed_segments"], 0);
     let taken_back = ["index", "harbour", "--min-recall", "0"];
     folder.kb(taken_back).expect(0);
-    let told = folder.kb(["info", "harbour.kb", "--json"]).expect(0);
+    let told = folder.kb("info harbour.kb --json").expect(0);
     assert!(told.json_lines()[0]["unquantised_recall"].is_null());
 }
 
@@ -186,18 +180,15 @@ fn a_seal_that_misses_the_recall_says_so() {
         folder.write(format!("harbour/{file}.md"), sections.collect::<String>());
     }
     // What signed bytes allow may be less than all: said then, too.
-    let told = folder.kb(["index", "harbour", "--min-recall", "1", "--json"]);
+    let told = folder.kb("index harbour --min-recall 1 --json");
     let missed = &told.json_lines()[0]["missed_recall"];
     told.expect(if missed.is_null() { 0 } else { 1 });
     let seal = ["seal", "harbour.kb", "-o", "small.kb", "--vectors", "i4"];
     let told = folder.kb(seal).expect(1);
-    assert!(told.stderr.contains("below the required 1"), "{told:#?}");
-    assert!(
-        told.stderr.contains("i4 vectors are not precise enough"),
-        "{told:#?}"
-    );
-    assert!(told.stdout.contains("content root"), "{told:#?}");
-    let told = folder.kb(["seal", "small.kb", "--json"]).expect(1);
+    told.stderr_has("below the required 1");
+    told.stderr_has("i4 vectors are not precise enough");
+    told.stdout_has("content root");
+    let told = folder.kb("seal small.kb --json").expect(1);
     let missed = told.json_lines()[0]["missed_recall"].as_f64().unwrap();
     assert!((0.5..1.0).contains(&missed), "{told:#?}");
 }

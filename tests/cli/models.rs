@@ -74,7 +74,7 @@ fn a_model_gets_a_name_is_checked_and_deleted() {
     models(&folder, &["rm", "small"]).expect(0);
     assert!(!copied.exists());
     let gone = models(&folder, &["rm", "small"]).expect(2);
-    assert!(gone.stderr.contains("\"small\""), "{gone:#?}");
+    gone.stderr_has("\"small\"");
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn what_is_wrong_with_a_model_is_said() {
         (&["add", "onnx", "tiny"], "is no kind of model"),
     ] {
         let told = models(&folder, arguments).expect(2);
-        assert!(told.stderr.contains(expected), "{told:#?}");
+        told.stderr_has(expected);
     }
     fs::write(folder.join("tiny/model.safetensors"), "damaged").unwrap();
     let told = models(&folder, &["add", "small", "tiny"]).expect(2);
-    assert!(told.stderr.contains("safetensors"), "{told:#?}");
+    told.stderr_has("safetensors");
     assert_eq!(fs::read_dir(folder.join("models")).unwrap().count(), 0);
 }

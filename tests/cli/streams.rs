@@ -31,13 +31,8 @@ fn colour_is_for_terminals_unless_asked_for_or_forbidden() {
 #[test]
 fn a_matched_word_is_bold_when_there_is_colour() {
     let folder = Folder::indexed();
-    let told = folder
-        .kb(["search", "vinegar", "--color", "always"])
-        .expect(0);
-    assert!(
-        told.stdout.contains("\u{1b}[1;31mvinegar\u{1b}[0m"),
-        "{told:#?}"
-    );
+    let told = folder.kb("search vinegar --color always").expect(0);
+    told.stdout_has("\u{1b}[1;31mvinegar\u{1b}[0m");
 }
 
 #[test]
@@ -47,7 +42,7 @@ fn a_reader_that_leaves_early_is_no_error() {
         "log/big.txt",
         "the same long line of a log file\n".repeat(100_000),
     );
-    folder.kb(["index", "log"]).expect(0);
+    folder.kb("index log").expect(0);
     let mut child = folder
         .command()
         .args(["get", "big.txt"])
@@ -87,14 +82,14 @@ fn control_characters_reach_a_pipe_untouched() {
     let folder = Folder::empty();
     let text = "a \u{1b}[31mred\u{1b}[0m word\r\nand a bell \u{7}\r\n";
     folder.write("raw/raw.txt", text);
-    folder.kb(["index", "raw"]).expect(0);
-    assert_eq!(folder.kb(["get", "raw.txt"]).expect(0).stdout, text);
+    folder.kb("index raw").expect(0);
+    assert_eq!(folder.kb("get raw.txt").expect(0).stdout, text);
 }
 
 #[test]
 fn help_teaches_every_verb_and_ends_well() {
     let folder = Folder::empty();
-    let top = folder.kb(["--help"]).expect(0).stdout;
+    let top = folder.kb("--help").expect(0).stdout;
     for verb in [
         "index",
         "search",
@@ -125,7 +120,7 @@ fn help_teaches_every_verb_and_ends_well() {
             "{long}\n{short}"
         );
     }
-    let version = folder.kb(["--version"]).expect(0).stdout;
+    let version = folder.kb("--version").expect(0).stdout;
     assert!(
         version.starts_with("kb 0.") && version.contains("(format 0."),
         "{version}"
@@ -139,13 +134,13 @@ fn completions_and_manual_come_from_the_same_definitions() {
         let script = folder.kb(["completions", shell]).expect(0).stdout;
         assert!(script.contains("max-file-size"), "{shell}: {script}");
     }
-    let page = folder.kb(["man"]).expect(0).stdout;
+    let page = folder.kb("man").expect(0).stdout;
     assert!(page.contains(".TH kb 1"), "{page}");
-    let verb = folder.kb(["man", "search"]).expect(0).stdout;
+    let verb = folder.kb("man search").expect(0).stdout;
     assert!(
         verb.contains(".TH kb-search 1") && verb.contains("explain"),
         "{verb}"
     );
-    let unknown = folder.kb(["man", "fly"]).expect(2);
+    let unknown = folder.kb("man fly").expect(2);
     assert!(unknown.hint().contains("search"), "{unknown:#?}");
 }

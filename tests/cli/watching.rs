@@ -220,9 +220,7 @@ fn others_write_between_two_changes_and_are_waited_for() {
     let watching = Watching::harbour(&folder);
     let file = folder.join("harbour.kb");
     folder.write("minutes.md", "# Minutes\n\nOf the regatta.\n");
-    folder
-        .kb(["add", "minutes.md", "-f", "harbour.kb"])
-        .expect(0);
+    folder.kb("add minutes.md -f harbour.kb").expect(0);
 
     let mut writer = KbWriter::open_or_create(&file).unwrap();
     writer.tag("minutes.md", &["held"], &[]).unwrap();
@@ -286,22 +284,18 @@ fn watch_and_verify_obey_the_size_limit_of_the_index() {
 #[test]
 fn what_cannot_be_watched_is_named() {
     let folder = Folder::with_corpus();
-    let told = folder
-        .kb(["watch", "gone", "-o", "a.kb", "--json"])
-        .expect(2);
+    let told = folder.kb("watch gone -o a.kb --json").expect(2);
     assert_eq!(told.error_code(), "PATH_NOT_FOUND");
-    let told = folder.kb(["watch", "harbour", "harbour/docs"]).expect(2);
+    let told = folder.kb("watch harbour harbour/docs").expect(2);
     assert_eq!(told.hint(), "`kb watch harbour harbour/docs -o NAME.kb`");
     folder.write("thesis.txt", "years of work\n");
-    let told = folder
-        .kb(["watch", "harbour", "-o", "thesis.txt"])
-        .expect(2);
+    let told = folder.kb("watch harbour -o thesis.txt").expect(2);
     assert_eq!(told.hint(), "`kb watch harbour -o thesis-2.kb`");
-    let told = folder.kb(["watch", "harbour", "-o", "no/such/a.kb"]);
+    let told = folder.kb("watch harbour -o no/such/a.kb");
     assert!(told.expect(2).hint().contains("mkdir -p no/such"));
     #[cfg(target_os = "linux")]
     {
-        let told = folder.kb(["watch", "harbour", "-o", "/proc/kb-tests.kb"]);
+        let told = folder.kb("watch harbour -o /proc/kb-tests.kb");
         assert!(told.expect(2).hint().contains("elsewhere with -o"));
     }
 }

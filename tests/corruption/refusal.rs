@@ -190,9 +190,7 @@ fn what_cannot_be_read_is_refused_with_its_own_code() {
             std::fs::read(&path).expect("bytes") == bytes,
             "{what} was changed"
         );
-        let told = folder
-            .kb(["search", "fog", "-f", "refused.kb", "--json"])
-            .expect(2);
+        let told = folder.kb("search fog -f refused.kb --json").expect(2);
         assert_eq!(told.error_code(), code, "{what}: {told:#?}");
     }
 }
@@ -268,7 +266,7 @@ fn a_file_of_an_older_format_is_named_and_stays() {
     ] {
         let told = run(folder.command().args(arguments)).expect(2);
         let version = format!("format version {major}.{}", minor - 1);
-        assert!(told.stderr.contains(&version), "{told:#?}");
+        told.stderr_has(&version);
         assert!(told.hint().contains("-o old.kb"), "{told:#?}");
         assert!(std::fs::read(&path).expect("old.kb") == older);
     }
@@ -337,11 +335,9 @@ fn a_file_of_an_unknown_model_answers_by_words_alone() {
         );
 
         folder.write("other.kb", &bytes);
-        let told = folder
-            .kb(["search", "lens", "--mode", "semantic", "--json"])
-            .expect(2);
+        let told = folder.kb("search lens --mode semantic --json").expect(2);
         assert_eq!(told.error_code(), "EMBEDDING_MODEL_UNAVAILABLE");
-        let told = folder.kb(["search", "lens"]).expect(0);
-        assert!(told.stderr.contains("embedding model"), "{told:#?}");
+        let told = folder.kb("search lens").expect(0);
+        told.stderr_has("embedding model");
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn office() -> Folder {
         "src/billing.ts",
         "export function invoiceTotal(lines: number[]): number {\n  return lines.reduce((a, b) => a + b, 0);\n}\n",
     );
-    folder.kb(["index", "office"]).expect(0);
+    folder.kb("index office").expect(0);
     folder
 }
 

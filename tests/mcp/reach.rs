@@ -92,9 +92,7 @@ fn a_watching_server_keeps_to_the_folders_that_may_be_indexed() {
     let folder = Folder::empty();
     folder.write("elsewhere/a.md", "# A\n\nFirst.\n");
     folder.write("here/b.md", "# B\n\nSecond.\n");
-    folder
-        .kb(["index", "elsewhere", "here", "-o", "n.kb"])
-        .expect(0);
+    folder.kb("index elsewhere here -o n.kb").expect(0);
     let arguments = ["n.kb", "--allow-write", "--watch", "--allow-root", "here"];
     let server = Stdio::start(&folder, &arguments);
     wait_until("the folders were looked at", || {
@@ -125,7 +123,7 @@ fn a_watched_folder_that_becomes_a_link_is_not_followed() {
     folder.write("one/a.md", "# A\n\nFirst.\n");
     folder.write("two/b.md", "# B\n\nSecond.\n");
     folder.write("secret/key.md", "# Key\n\nNot for everybody.\n");
-    folder.kb(["index", "one", "two", "-o", "n.kb"]).expect(0);
+    folder.kb("index one two -o n.kb").expect(0);
     let server = Stdio::start(&folder, &["n.kb", "--allow-write", "--watch"]);
     folder.write("one/c.md", "# C\n\nThird.\n");
     wait_until("the folders are followed", || {
@@ -166,16 +164,14 @@ fn an_unserved_file_is_opened_only_for_its_only_folder() {
     folder.write("project/a.md", "# A\n\nOf the project.\n");
     folder.write("private/p.md", "# P\n\nNot for everybody.\n");
     folder.write("note.md", "# Note\n\nNot for everybody.\n");
-    folder.kb(["index", "project", "-o", "added.kb"]).expect(0);
-    folder.kb(["add", "-f", "added.kb", "note.md"]).expect(0);
-    folder
-        .kb(["index", "project", "private", "-o", "both.kb"])
-        .expect(0);
-    folder.kb(["index", "project", "-o", "sealed.kb"]).expect(0);
-    folder.kb(["add", "-f", "sealed.kb", "note.md"]).expect(0);
-    folder.kb(["seal", "sealed.kb"]).expect(0);
-    folder.kb(["index", "private", "-o", "other.kb"]).expect(0);
-    folder.kb(["index", "project", "-o", "alone.kb"]).expect(0);
+    folder.kb("index project -o added.kb").expect(0);
+    folder.kb("add -f added.kb note.md").expect(0);
+    folder.kb("index project private -o both.kb").expect(0);
+    folder.kb("index project -o sealed.kb").expect(0);
+    folder.kb("add -f sealed.kb note.md").expect(0);
+    folder.kb("seal sealed.kb").expect(0);
+    folder.kb("index private -o other.kb").expect(0);
+    folder.kb("index project -o alone.kb").expect(0);
     let arguments = ["served.kb", "--allow-write", "--allow-root", "project"];
     let mut client = Client::stdio(&folder, &arguments);
     let path = folder.join("project").display().to_string();

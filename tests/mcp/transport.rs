@@ -295,7 +295,7 @@ fn many_resources_come_in_pages_that_survive_a_change() {
             format!("# Note {n}\n\nText {n}.\n"),
         );
     }
-    folder.kb(["index", "many"]).expect(0);
+    folder.kb("index many").expect(0);
     let mut client = Client::stdio(&folder, &["many.kb"]);
     let mut names = Vec::new();
     let mut params = json!({});
@@ -315,7 +315,7 @@ fn many_resources_come_in_pages_that_survive_a_change() {
         };
         params = json!({"cursor": cursor});
         if pages == 1 {
-            folder.kb(["rm", "many.kb", "000.md"]).expect(0);
+            folder.kb("rm many.kb 000.md").expect(0);
         }
     }
     assert_eq!((pages, names.len()), (3, 251));

@@ -120,7 +120,7 @@ fn an_upload_is_found_at_once_replaced_and_told_by_its_bytes() {
         assert_eq!(body, encoded);
         client.tool("list_documents", json!({"folder": "tools"}));
         folder
-            .kb(["rm", "harbour.kb", "tools/sextant.md", "key.txt"])
+            .kb("rm harbour.kb tools/sextant.md key.txt")
             .expect(0);
     }
 }
@@ -239,9 +239,9 @@ fn an_upload_that_was_acknowledged_survives_a_kill() {
         assert!(killed.unwrap().success());
         drop(client);
         let read = folder.kb(["get", "-f", "harbour.kb", &name]).expect(0);
-        assert!(read.stdout.contains("Durable"), "{}", read.stdout);
+        read.stdout_has("Durable");
     }
-    folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
+    folder.kb("verify harbour.kb --deep").expect(0);
 }
 
 #[test]
@@ -392,7 +392,7 @@ fn clearing_empties_a_file_that_keeps_its_name_and_identity() {
     let found = client.tool("search", json!({"query": "lamp"}));
     assert_eq!(found["data"]["results"], json!([]));
     client.tool("clear_index", json!({"index_name": "harbour"}));
-    folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
+    folder.kb("verify harbour.kb --deep").expect(0);
     uploaded(
         &mut client,
         json!({"fileName": "new.md", "content": "# New\n\nA beginning.\n"}),
@@ -435,7 +435,7 @@ fn an_accepted_upload_waits_for_another_process() {
 #[test]
 fn a_sealed_file_takes_its_own_folder_again() {
     let folder = Folder::indexed();
-    folder.kb(["seal", "harbour.kb"]).expect(0);
+    folder.kb("seal harbour.kb").expect(0);
     let arguments = ["harbour.kb", "--allow-write", "--allow-root", "harbour"];
     let mut client = Client::stdio(&folder, &arguments);
     let path = folder.join("harbour").display().to_string();

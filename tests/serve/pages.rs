@@ -13,7 +13,7 @@ fn folder() -> Folder {
         "port,height\nBrest,6.1\nDover,<b>5.9</b>\n",
     );
     folder.write("notes/hostile.md", HOSTILE);
-    folder.kb(["index", ".", "-o", "notes.kb"]).expect(0);
+    folder.kb("index . -o notes.kb").expect(0);
     folder
 }
 
@@ -165,7 +165,7 @@ fn several_files_are_searched_together_and_each_alone() {
         "more/moon.md",
         "# Phases\n\nThe moon is full every 29.5 days.\n",
     );
-    folder.kb(["index", "more", "-o", "more.kb"]).expect(0);
+    folder.kb("index more -o more.kb").expect(0);
     let site = Site::start(&folder, &["notes.kb", "sky=more.kb"]);
     let both = text(&site.page("/?q=moon"));
     assert!(
@@ -205,7 +205,7 @@ fn a_long_text_is_shown_in_pages_of_lines() {
         .map(|number| format!("line {number} of the log"))
         .collect();
     folder.write("long.txt", lines.join("\n"));
-    folder.kb(["index", ".", "-o", "long.kb"]).expect(0);
+    folder.kb("index . -o long.kb").expect(0);
     let site = Site::start(&folder, &["long.kb"]);
     let first = text(&site.page("/d/long/long.txt"));
     assert!(
@@ -236,7 +236,7 @@ fn a_hit_leads_to_its_place_in_every_kind_of_document() {
     );
     let rows: String = (1..=900).map(|row| format!("port {row},{row}\n")).collect();
     folder.write("table.csv", format!("port,height\n{rows}Zanzibar,7\n"));
-    folder.kb(["index", ".", "-o", "all.kb"]).expect(0);
+    folder.kb("index . -o all.kb").expect(0);
     let site = Site::start(&folder, &["all.kb"]);
     for (query, name) in [("zebrafish", "page.html"), ("Zanzibar", "table.csv")] {
         let results = text(&site.page(&format!("/?q={query}")));

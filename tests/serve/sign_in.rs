@@ -7,7 +7,7 @@ use crate::support::Folder;
 fn folder() -> (Folder, String) {
     let folder = Folder::indexed();
     let created = folder
-        .kb(["token", "create", "laptop", "--tokens", "tokens.json"])
+        .kb("token create laptop --tokens tokens.json")
         .expect(0);
     let token = created
         .stdout
@@ -147,7 +147,7 @@ fn a_revoked_token_signs_its_browsers_out() {
     let headers = [("accept", "text/html"), ("cookie", cookie.as_str())];
     assert_eq!(site.send("GET", "/", &headers, b"").status, 200);
     folder
-        .kb(["token", "revoke", "laptop", "--tokens", "tokens.json"])
+        .kb("token revoke laptop --tokens tokens.json")
         .expect(0);
     crate::support::wait_until("the browser is signed out", || {
         site.send("GET", "/", &headers, b"").status == 303
@@ -170,14 +170,7 @@ fn pages_of_other_sites_cannot_use_the_server() {
 fn a_page_of_another_port_changes_nothing_with_the_cookie_of_a_browser() {
     let folder = Folder::indexed();
     let created = folder
-        .kb([
-            "token",
-            "create",
-            "ci",
-            "--write",
-            "--tokens",
-            "tokens.json",
-        ])
+        .kb("token create ci --write --tokens tokens.json")
         .expect(0);
     let token = created
         .stdout
@@ -226,7 +219,7 @@ fn a_token_that_is_revoked_before_its_browser_asks_again_is_worth_nothing() {
     let site = start(&folder);
     let cookie = cookie(&sign_in(&site, &token, "/"));
     folder
-        .kb(["token", "revoke", "laptop", "--tokens", "tokens.json"])
+        .kb("token revoke laptop --tokens tokens.json")
         .expect(0);
     let headers = [("accept", "text/html"), ("cookie", cookie.as_str())];
     assert_eq!(site.send("GET", "/", &headers, b"").status, 303);

@@ -104,6 +104,18 @@ impl Outcome {
         self
     }
 
+    /// Fails and shows everything unless stdout has this text.
+    #[track_caller]
+    pub(crate) fn stdout_has(&self, text: &str) {
+        assert!(self.stdout.contains(text), "no {text:?}: {self:#?}");
+    }
+
+    /// Fails and shows everything unless stderr has this text.
+    #[track_caller]
+    pub(crate) fn stderr_has(&self, text: &str) {
+        assert!(self.stderr.contains(text), "no {text:?}: {self:#?}");
+    }
+
     /// The JSON objects of stdout.
     #[track_caller]
     pub(crate) fn json_lines(&self) -> Vec<Value> {
@@ -180,7 +192,7 @@ impl Folder {
     /// The corpus and `harbour.kb` made from it.
     pub(crate) fn indexed() -> Folder {
         let folder = Folder::with_corpus();
-        folder.kb(["index", "harbour"]).expect(0);
+        folder.kb("index harbour").expect(0);
         folder
     }
 
@@ -243,8 +255,8 @@ impl Folder {
     }
 
     /// Runs `kb` to its end.
-    pub(crate) fn kb<const N: usize>(&self, arguments: [&str; N]) -> Outcome {
-        run(self.command().args(arguments))
+    pub(crate) fn kb<'a>(&self, arguments: impl Arguments<'a>) -> Outcome {
+        run(self.command().args(arguments.words()))
     }
 
     /// Runs `kb` with `input` on its standard input.
@@ -264,6 +276,23 @@ impl Folder {
         let output = child.wait_with_output().expect("kb ends");
         writing.join().expect("the input is written");
         outcome(output)
+    }
+}
+
+/// Arguments of a command: a line as it is typed, or a list where an argument has spaces.
+pub(crate) trait Arguments<'a> {
+    fn words(self) -> Vec<&'a str>;
+}
+
+impl<'a> Arguments<'a> for &'a str {
+    fn words(self) -> Vec<&'a str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl<'a, const N: usize> Arguments<'a> for [&'a str; N] {
+    fn words(self) -> Vec<&'a str> {
+        self.to_vec()
     }
 }
 

@@ -315,7 +315,7 @@ fn no_attack_stops_the_searches_of_others_or_takes_the_memory() {
     // A character of two bytes that takes six in an answer.
     let line = format!("{} is a long line\n", "\u{85}".repeat(40));
     folder.write("harbour/long.txt", line.repeat(7500));
-    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb("index harbour").expect(0);
     let attacker = token(&folder, "attacker", &[]);
     let victim = token(&folder, "victim", &[]);
     let mut failures = Vec::new();

@@ -213,7 +213,7 @@ fn a_process_that_is_killed_loses_nothing_that_it_acknowledged() {
         "kills: {killed} killed, {ended} ended before, {} answers meanwhile",
         answers.load(Ordering::Relaxed)
     );
-    folder.kb(["index", "sources", "-o", "live.kb"]).expect(0);
+    folder.kb("index sources -o live.kb").expect(0);
     let mut names = folder.names();
     names.retain(|name| !["live.kb", "sources", "spare"].contains(&name.as_str()));
     println!("left over: {names:?}");

@@ -154,7 +154,7 @@ fn every_verb_does_what_the_modes_allow_and_changes_no_rights() {
     let _ = begin("permissions", 0);
     let folder = Folder::empty();
     folder.write("sources/lamp.txt", "a lamp on the shore\n");
-    folder.kb(["index", "sources", "-o", "base.kb"]).expect(0);
+    folder.kb("index sources -o base.kb").expect(0);
     let base = fs::read(folder.join("base.kb")).expect("bytes");
     let is_long = std::env::var_os("KB_TRIAL_ROUNDS").is_some();
     let mut cells = 0;

@@ -33,18 +33,18 @@ fn holding(folder: &Folder) -> KbWriter {
 #[test]
 fn a_second_run_tells_what_changed_and_a_third_that_nothing_did() {
     let folder = changed();
-    let told = folder.kb(["index", "harbour", "-v"]).expect(0);
+    let told = folder.kb("index harbour -v").expect(0);
     let counts = "\n  added 1, updated 1, removed 1, unchanged 5, skipped 1\n";
-    assert!(told.stdout.contains(counts), "{told:#?}");
+    told.stdout_has(counts);
     let paths = "\n  + docs/new.md\n  ~ notes.txt\n  - src/buoy.py\n";
-    assert!(told.stdout.contains(paths), "{told:#?}");
+    told.stdout_has(paths);
 
     let before = std::fs::read(folder.join("harbour.kb")).unwrap();
-    let told = folder.kb(["index", "harbour"]).expect(0);
+    let told = folder.kb("index harbour").expect(0);
     let nothing = "\n  nothing changed, skipped 1\n";
     assert!(told.stdout.ends_with(nothing), "{told:#?}");
     let object = &folder
-        .kb(["index", "harbour", "--json", "--force-hash"])
+        .kb("index harbour --json --force-hash")
         .expect(0)
         .json_lines()[0];
     for (key, value) in [
@@ -56,9 +56,7 @@ fn a_second_run_tells_what_changed_and_a_third_that_nothing_did() {
         assert_eq!(object[key], value, "{key}");
     }
     assert!(object["changes"].is_null(), "{object:#}");
-    let again = folder
-        .kb(["index", "harbour", "--rebuild", "--json"])
-        .expect(0);
+    let again = folder.kb("index harbour --rebuild --json").expect(0);
     assert_eq!(again.json_lines()[0]["documents"], 7);
     assert!(!before.is_empty());
 }
@@ -66,24 +64,24 @@ fn a_second_run_tells_what_changed_and_a_third_that_nothing_did() {
 #[test]
 fn check_tells_what_would_change_and_writes_nothing() {
     let folder = Folder::indexed();
-    let fresh = folder.kb(["index", "harbour", "--check"]).expect(0);
+    let fresh = folder.kb("index harbour --check").expect(0);
     assert_eq!(fresh.stdout, "harbour.kb  nothing changed, skipped 1\n");
 
     let folder = changed();
     let before = std::fs::read(folder.join("harbour.kb")).unwrap();
-    let stale = folder.kb(["index", "harbour", "--check"]).expect(1);
+    let stale = folder.kb("index harbour --check").expect(1);
     assert_eq!(
         stale.stdout,
         "harbour.kb  added 1, updated 1, removed 1, unchanged 5, skipped 1\n  \
          + docs/new.md\n  ~ notes.txt\n  - src/buoy.py\n"
     );
     let object = &folder
-        .kb(["index", "harbour", "--check", "--json"])
+        .kb("index harbour --check --json")
         .expect(1)
         .json_lines()[0];
     assert_eq!(object["changes"][0]["change"], "added");
     assert_eq!(object["changes"][2]["path"], "src/buoy.py");
-    let silent = folder.kb(["index", "harbour", "--check", "-q"]).expect(1);
+    let silent = folder.kb("index harbour --check -q").expect(1);
     assert_eq!((&*silent.stdout, &*silent.stderr), ("", ""));
     assert_eq!(std::fs::read(folder.join("harbour.kb")).unwrap(), before);
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
@@ -92,11 +90,8 @@ fn check_tells_what_would_change_and_writes_nothing() {
 #[test]
 fn check_of_a_file_that_is_not_there_names_the_remedy() {
     let folder = Folder::with_corpus();
-    let told = folder.kb(["index", "harbour", "--check"]).expect(2);
-    assert!(
-        told.stderr.contains("harbour.kb does not exist"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index harbour --check").expect(2);
+    told.stderr_has("harbour.kb does not exist");
     assert!(told.hint().contains("-o harbour.kb"), "{told:#?}");
     assert_eq!(folder.names(), ["harbour"]);
 }
@@ -107,10 +102,10 @@ fn check_lists_twenty_paths_unless_all_are_asked_for() {
     for number in 0..30 {
         folder.write(format!("harbour/log/{number:02}.txt"), "calm sea\n");
     }
-    let some = folder.kb(["index", "harbour", "--check"]).expect(1);
+    let some = folder.kb("index harbour --check").expect(1);
     assert_eq!(some.stdout.lines().count(), 22, "{some:#?}");
     assert!(some.stdout.ends_with("\n  and 10 more\n"), "{some:#?}");
-    let all = folder.kb(["index", "harbour", "--check", "-v"]).expect(1);
+    let all = folder.kb("index harbour --check -v").expect(1);
     assert_eq!(all.stdout.lines().count(), 31, "{all:#?}");
 }
 
@@ -122,28 +117,25 @@ fn check_needs_neither_the_lock_nor_the_right_to_write() {
     let mut permissions = file.metadata().unwrap().permissions();
     permissions.set_readonly(true);
     std::fs::set_permissions(&file, permissions).unwrap();
-    folder.kb(["index", "harbour", "--check"]).expect(0);
+    folder.kb("index harbour --check").expect(0);
 }
 
 #[test]
 fn another_folder_becomes_a_further_root_of_the_file() {
     let folder = Folder::indexed();
     folder.write("tales/ghost.md", "# The ghost\n\nA spectre walks.\n");
-    let told = folder.kb(["index", "tales", "-o", "harbour.kb"]).expect(0);
+    let told = folder.kb("index tales -o harbour.kb").expect(0);
     assert!(
         told.stdout.starts_with("harbour.kb  8 documents, "),
         "{told:#?}"
     );
-    assert!(
-        told.stdout.contains("\n  added 1, updated 0, removed 0, "),
-        "{told:#?}"
-    );
-    folder.kb(["get", "tales/ghost.md"]).expect(0);
-    folder.kb(["get", "docs/guide.md"]).expect(0);
-    let info = &folder.kb(["info", "--json"]).expect(0).json_lines()[0];
+    told.stdout_has("\n  added 1, updated 0, removed 0, ");
+    folder.kb("get tales/ghost.md").expect(0);
+    folder.kb("get docs/guide.md").expect(0);
+    let info = &folder.kb("info --json").expect(0).json_lines()[0];
     assert_eq!(info["roots"].as_array().unwrap().len(), 2);
     folder
-        .kb(["index", "harbour", "tales", "-o", "harbour.kb", "--check"])
+        .kb("index harbour tales -o harbour.kb --check")
         .expect(0);
 }
 
@@ -152,25 +144,21 @@ fn a_vanished_folder_keeps_its_documents_unless_pruned() {
     let folder = Folder::indexed();
     std::fs::rename(folder.join("harbour"), folder.join("elsewhere")).unwrap();
     std::fs::create_dir(folder.join("harbour")).unwrap();
-    let told = folder.kb(["index", "harbour", "--json"]).expect(2);
+    let told = folder.kb("index harbour --json").expect(2);
     assert_eq!(told.error_code(), "ROOT_VANISHED");
-    let checked = folder.kb(["index", "harbour", "--check"]).expect(2);
-    assert!(checked.stderr.contains("--prune"), "{checked:#?}");
-    folder.kb(["get", "notes.txt"]).expect(0);
+    let checked = folder.kb("index harbour --check").expect(2);
+    checked.stderr_has("--prune");
+    folder.kb("get notes.txt").expect(0);
 
     std::fs::remove_dir(folder.join("harbour")).unwrap();
-    let told = folder
-        .kb(["index", "harbour", "-o", "harbour.kb"])
-        .expect(2);
+    let told = folder.kb("index harbour -o harbour.kb").expect(2);
     assert_eq!(
         told.hint(),
         "`kb index harbour -o harbour.kb --prune` removes its documents"
     );
-    let pruned = folder
-        .kb(["index", "harbour", "-o", "harbour.kb", "--prune"])
-        .expect(0);
-    assert!(pruned.stdout.contains("removed 7"), "{pruned:#?}");
-    folder.kb(["get", "notes.txt"]).expect(2);
+    let pruned = folder.kb("index harbour -o harbour.kb --prune").expect(0);
+    pruned.stdout_has("removed 7");
+    folder.kb("get notes.txt").expect(2);
 }
 
 #[track_caller]
@@ -229,11 +217,8 @@ fn a_writer_that_waits_writes_once_the_file_is_free() {
     let index = ["index", "harbour", "--wait", "600"];
     // The writer lets go of the file when it is dropped.
     let told = once_it_waits(&folder, &index, move || writer.commit().unwrap()).expect(0);
-    assert!(
-        told.stdout.contains("added 1, updated 1, removed 1"),
-        "{told:#?}"
-    );
-    let tags = folder.kb(["tag", "notes.txt"]).expect(0);
+    told.stdout_has("added 1, updated 1, removed 1");
+    let tags = folder.kb("tag notes.txt").expect(0);
     assert_eq!(tags.stdout, "notes.txt  held\n");
 
     let mut writer = holding(&folder);
@@ -241,12 +226,10 @@ fn a_writer_that_waits_writes_once_the_file_is_free() {
     once_it_waits(&folder, &tag, || writer.abandon()).expect(0);
     drop(writer);
     let _writer = holding(&folder);
-    let told = folder
-        .kb(["rm", "harbour.kb", "notes.txt", "--wait", "0.2"])
-        .expect(2);
+    let told = folder.kb("rm harbour.kb notes.txt --wait 0.2").expect(2);
     names_this_process(&told);
-    let told = folder.kb(["index", "--wait", "harbour"]).expect(2);
-    assert!(told.stderr.contains("--wait=5"), "{told:#?}");
+    let told = folder.kb("index --wait harbour").expect(2);
+    told.stderr_has("--wait=5");
 }
 
 #[test]
@@ -258,11 +241,8 @@ fn a_command_waits_for_a_short_write_without_being_told() {
         writer.commit().unwrap();
     });
     let told = told.expect(0);
-    assert!(
-        told.stdout.contains("added 1, updated 1, removed 1"),
-        "{told:#?}"
-    );
-    let tags = folder.kb(["tag", "notes.txt"]).expect(0);
+    told.stdout_has("added 1, updated 1, removed 1");
+    let tags = folder.kb("tag notes.txt").expect(0);
     assert_eq!(tags.stdout, "notes.txt  held\n");
 }
 
@@ -278,15 +258,11 @@ fn a_folder_that_nobody_may_write_to_is_named() {
         eprintln!("skipped: this user may write to every folder");
         return;
     }
-    let told = folder
-        .kb(["index", "harbour", "-o", "fixed/a.kb"])
-        .expect(2);
-    assert!(told.stderr.contains("fixed"), "{told:#?}");
+    let told = folder.kb("index harbour -o fixed/a.kb").expect(2);
+    told.stderr_has("fixed");
     assert!(told.hint().contains("elsewhere with -o"), "{told:#?}");
     std::fs::set_permissions(folder.join("fixed"), mode(0o755)).unwrap();
-    folder
-        .kb(["index", "harbour", "-o", "fixed/a.kb"])
-        .expect(0);
+    folder.kb("index harbour -o fixed/a.kb").expect(0);
     std::fs::set_permissions(folder.join("fixed/a.kb"), mode(0o444)).unwrap();
     folder.write("harbour/late.md", "# Late\n");
     for (arguments, remedy) in [
@@ -320,16 +296,16 @@ fn a_file_that_grew_by_edits_says_that_sealing_helps() {
         let text = crate::support::random_letters(9000, number);
         folder.write(format!("d/{number}.txt"), text);
     }
-    let told = folder.kb(["index", "d", "-o", "g.kb"]).expect(0);
+    let told = folder.kb("index d -o g.kb").expect(0);
     assert!(!told.stderr.contains("unused"), "{told:#?}");
     for number in 0..300 {
         folder.write(format!("d/{number}.txt"), "one line instead\n");
     }
-    let told = folder.kb(["index", "d", "-o", "g.kb"]).expect(0);
-    assert!(told.stderr.contains("are unused space"), "{told:#?}");
+    let told = folder.kb("index d -o g.kb").expect(0);
+    told.stderr_has("are unused space");
     assert!(told.hint().starts_with("`kb seal g.kb`"), "{told:#?}");
     let before = std::fs::metadata(folder.join("g.kb")).unwrap().len();
-    folder.kb(["seal", "g.kb"]).expect(0);
+    folder.kb("seal g.kb").expect(0);
     let after = std::fs::metadata(folder.join("g.kb")).unwrap().len();
     assert!(after * 10 < before * 7, "{after} of {before}");
 }
@@ -350,7 +326,7 @@ fn a_file_grows_little_by_edits() {
             format!("# {number}\n\n{}\n", text(2000)),
         );
     }
-    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    folder.kb("index d -o n.kb").expect(0);
     let len = || std::fs::metadata(folder.join("n.kb")).unwrap().len();
     let before = len();
     for edit in 0..25 {
@@ -360,12 +336,12 @@ fn a_file_grows_little_by_edits() {
             std::fs::read_to_string(&path).unwrap()
         );
         std::fs::write(&path, edited).unwrap();
-        folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+        folder.kb("index d -o n.kb").expect(0);
         assert!(
             len() * 4 <= before * 9,
             "{} after {before}, edit {edit}",
             len()
         );
     }
-    folder.kb(["verify", "n.kb", "--deep"]).expect(0);
+    folder.kb("verify n.kb --deep").expect(0);
 }

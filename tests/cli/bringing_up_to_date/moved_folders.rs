@@ -23,30 +23,26 @@ fn count(folder: &Folder, file: &str) -> u64 {
 fn a_renamed_folder_is_the_root_that_it_was() {
     let folder = Folder::empty();
     write_notes(&folder, "old", 12);
-    folder.kb(["index", "old", "-o", "m.kb"]).expect(0);
+    folder.kb("index old -o m.kb").expect(0);
     fs::rename(folder.join("old"), folder.join("new")).unwrap();
     fs::write(folder.join("new/note3.md"), "# Edited\n").unwrap();
     fs::remove_file(folder.join("new/note4.md")).unwrap();
-    let checked = folder.kb(["index", "new", "-o", "m.kb", "--check", "--json"]);
+    let checked = folder.kb("index new -o m.kb --check --json");
     let moved = &checked.expect(1).json_lines()[0]["moved_roots"][0];
     assert_eq!(
         (&moved["same"], &moved["compared"]),
         (&10.into(), &12.into())
     );
-    let told = folder.kb(["index", "new", "-o", "m.kb"]).expect(0);
-    assert!(
-        told.stdout
-            .contains("added 0, updated 1, removed 1, unchanged 10"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index new -o m.kb").expect(0);
+    told.stdout_has("added 0, updated 1, removed 1, unchanged 10");
     assert!(
         told.stderr.contains("the root moved: ") && told.stderr.contains("10 of 12 sampled files"),
         "{told:#?}"
     );
-    let again = folder.kb(["index", "new", "-o", "m.kb"]).expect(0);
-    assert!(again.stdout.contains("nothing changed"), "{again:#?}");
+    let again = folder.kb("index new -o m.kb").expect(0);
+    again.stdout_has("nothing changed");
     assert_eq!(again.stderr, "");
-    folder.kb(["verify", "m.kb", "--deep"]).expect(0);
+    folder.kb("verify m.kb --deep").expect(0);
 }
 
 #[test]
@@ -55,15 +51,11 @@ fn two_roots_below_a_renamed_folder_follow_it() {
     write_notes(&folder, "work/a", 3);
     folder.write("work/b/one.md", "# One of b\n");
     folder.write("work/b/inside/two.md", "# Two, a root of its own\n");
-    folder
-        .kb(["index", "work/a", "work/b/inside", "-o", "m.kb"])
-        .expect(0);
-    folder.kb(["index", "work/b", "-o", "m.kb"]).expect(0);
+    folder.kb("index work/a work/b/inside -o m.kb").expect(0);
+    folder.kb("index work/b -o m.kb").expect(0);
     fs::rename(folder.join("work"), folder.join("play")).unwrap();
-    let told = folder
-        .kb(["index", "play/b", "play/a", "-o", "m.kb"])
-        .expect(0);
-    assert!(told.stdout.contains("nothing changed"), "{told:#?}");
+    let told = folder.kb("index play/b play/a -o m.kb").expect(0);
+    told.stdout_has("nothing changed");
     assert_eq!(told.stderr.matches(" moved: ").count(), 3, "{told:#?}");
     assert_eq!(count(&folder, "m.kb"), 5);
 }
@@ -80,16 +72,13 @@ fn a_part_of_a_renamed_root_and_a_folder_above_several_are_recognised() {
                 format!("# Part {number}\n\nThe heron of {number}.\n"),
             );
         }
-        folder.kb(["index", "old", "-o", "m.kb"]).expect(0);
+        folder.kb("index old -o m.kb").expect(0);
         fs::rename(folder.join("old"), folder.join("new")).unwrap();
         folder.write("new/sub/note1.md", "# Edited\n");
         folder.write("new/note2.md", "# Edited elsewhere\n");
         let told = folder.kb(["index", ask, "-o", "m.kb"]).expect(0);
-        assert!(
-            told.stdout.contains("added 0, updated 1, removed 0"),
-            "{told:#?}"
-        );
-        assert!(told.stderr.contains("the root moved: "), "{told:#?}");
+        told.stdout_has("added 0, updated 1, removed 0");
+        told.stderr_has("the root moved: ");
         assert_eq!(count(&folder, "m.kb"), 9);
         // Without -o the file that holds the folder is found.
         let mut inside = folder.command();
@@ -97,7 +86,7 @@ fn a_part_of_a_renamed_root_and_a_folder_above_several_are_recognised() {
             .current_dir(folder.join("new"))
             .args(["search", "otter"]);
         crate::support::run(&mut inside).expect(0);
-        folder.kb(["verify", "m.kb", "--deep"]).expect(0);
+        folder.kb("verify m.kb --deep").expect(0);
     }
     for above in ["play", "."] {
         let folder = Folder::empty();
@@ -122,10 +111,7 @@ fn a_part_of_a_renamed_root_and_a_folder_above_several_are_recognised() {
             continue;
         }
         let told = told.expect(0);
-        assert!(
-            told.stdout.contains("added 1, updated 0, removed 0"),
-            "{told:#?}"
-        );
+        told.stdout_has("added 1, updated 0, removed 0");
         assert_eq!(told.stderr.matches(" moved: ").count(), 2, "{told:#?}");
         assert_eq!(count(&folder, file), 8);
         folder.kb(["verify", file, "--deep"]).expect(0);
@@ -137,23 +123,16 @@ fn a_part_of_a_renamed_root_and_a_folder_above_several_are_recognised() {
 fn a_folder_that_may_be_a_root_that_is_gone_is_told() {
     let folder = Folder::empty();
     write_notes(&folder, "old", 6);
-    folder.kb(["index", "old", "-o", "m.kb"]).expect(0);
+    folder.kb("index old -o m.kb").expect(0);
     write_notes(&folder, "copy", 6);
-    let told = folder.kb(["index", "copy", "-o", "m.kb"]).expect(0);
-    assert!(told.stdout.contains("added 6"), "{told:#?}");
+    let told = folder.kb("index copy -o m.kb").expect(0);
+    told.stdout_has("added 6");
     assert_eq!(told.stderr, "");
     fs::remove_dir_all(folder.join("old")).unwrap();
     write_notes(&folder, "part", 2);
-    let told = folder.kb(["index", "part", "-o", "m.kb"]).expect(0);
-    assert!(
-        told.stdout.contains("added 2, updated 0, removed 0"),
-        "{told:#?}"
-    );
-    assert!(
-        told.stderr
-            .contains("the folder of root old is gone, but only 2 of 6 sampled files"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index part -o m.kb").expect(0);
+    told.stdout_has("added 2, updated 0, removed 0");
+    told.stderr_has("the folder of root old is gone, but only 2 of 6 sampled files");
     let hint = told.hint();
     assert!(
         hint.contains("`kb index part -o m.kb --root old`"),
@@ -190,31 +169,26 @@ fn an_empty_folder_below_a_root_keeps_its_documents() {
     write_notes(&folder, "d/disk/deep", 2);
     folder.write("d/local/l.md", "# Local\n");
     folder.write("d/gone/g.md", "# Gone\n");
-    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    folder.kb("index d -o n.kb").expect(0);
     fs::remove_dir_all(folder.join("d/disk")).unwrap();
     fs::create_dir(folder.join("d/disk")).unwrap();
     fs::remove_dir_all(folder.join("d/gone")).unwrap();
     folder.write("d/local/new.md", "# New\n");
     for flag in ["-v", "--rebuild", "--check"] {
         let told = folder.kb(["index", "d", "-o", "n.kb", flag]).expect(2);
-        assert!(
-            told.stderr.contains("d/disk is empty; its 2 documents"),
-            "{told:#?}"
-        );
+        told.stderr_has("d/disk is empty; its 2 documents");
         assert!(told.hint().contains("is not mounted"), "{told:#?}");
     }
     // What is elsewhere was brought up to date, and the folder that is gone is an ordinary deletion.
     assert_eq!(
-        folder.kb(["ls", "-r", "-f", "n.kb"]).expect(0).stdout,
+        folder.kb("ls -r -f n.kb").expect(0).stdout,
         "disk/deep/note0.md\ndisk/deep/note1.md\nlocal/l.md\nlocal/new.md\n"
     );
-    let told = folder
-        .kb(["index", "d", "-o", "n.kb", "--json", "--prune"])
-        .expect(0);
+    let told = folder.kb("index d -o n.kb --json --prune").expect(0);
     let object = &told.json_lines()[0];
     assert_eq!(object["removed"], 2);
     assert_eq!(object["emptied_folders"].as_array().unwrap().len(), 0);
-    folder.kb(["verify", "n.kb", "--deep"]).expect(0);
+    folder.kb("verify n.kb --deep").expect(0);
 }
 
 /// The document stayed, and every run ended with status 2.
@@ -227,33 +201,27 @@ fn a_folder_whose_last_file_was_removed_is_no_unmounted_disk() {
     if made.is_err() {
         return;
     }
-    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    folder.kb("index d -o n.kb").expect(0);
     for note in 0..3 {
         fs::remove_file(folder.join(format!("d/mail/new/note{note}.md"))).unwrap();
     }
-    let told = folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
-    assert!(told.stdout.contains("removed 3"), "{told:#?}");
+    let told = folder.kb("index d -o n.kb").expect(0);
+    told.stdout_has("removed 3");
     assert!(!told.stderr.contains("warning"), "{told:#?}");
-    assert_eq!(
-        folder.kb(["ls", "-r", "-f", "n.kb"]).expect(0).stdout,
-        "a.md\n"
-    );
+    assert_eq!(folder.kb("ls -r -f n.kb").expect(0).stdout, "a.md\n");
     // As a disk leaves the folder that it was mounted on: untouched since before its files were seen.
     write_notes(&folder, "d/mail/new", 2);
     let before = fs::metadata(folder.join("d/mail/new"))
         .unwrap()
         .modified()
         .unwrap();
-    folder.kb(["index", "d", "-o", "n.kb"]).expect(0);
+    folder.kb("index d -o n.kb").expect(0);
     for note in 0..2 {
         fs::remove_file(folder.join(format!("d/mail/new/note{note}.md"))).unwrap();
     }
     let times = fs::FileTimes::new().set_modified(before);
     let place = fs::File::open(folder.join("d/mail/new")).unwrap();
     place.set_times(times).unwrap();
-    let told = folder.kb(["index", "d", "-o", "n.kb"]).expect(2);
-    assert!(
-        told.stderr.contains("is empty; its 2 documents"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index d -o n.kb").expect(2);
+    told.stderr_has("is empty; its 2 documents");
 }

@@ -46,20 +46,20 @@ const LEFT_OUT: [(&str, &str); 4] = [
 #[test]
 fn secrets_are_left_out_and_listed_without_their_text() {
     let (folder, token) = with_secrets();
-    let told = folder.kb(["index", "harbour", "-v"]).expect(0);
+    let told = folder.kb("index harbour -v").expect(0);
     for (name, reason) in LEFT_OUT {
-        assert!(told.stdout.contains(name), "{told:#?}");
-        assert!(told.stdout.contains(reason), "{told:#?}");
+        told.stdout_has(name);
+        told.stdout_has(reason);
     }
     assert!(!told.stdout.contains(&token));
-    let listed = folder.kb(["ls", "--skipped", "--json"]).expect(0);
+    let listed = folder.kb("ls --skipped --json").expect(0);
     for (name, reason) in LEFT_OUT {
         let mut rows = listed.json_lines().into_iter();
         let row = rows.find(|row| row["skipped"] == name);
         assert_eq!(row.unwrap()["reason"], reason);
         folder.kb(["get", name]).expect(2);
     }
-    folder.kb(["get", "docs/keys.md"]).expect(0);
+    folder.kb("get docs/keys.md").expect(0);
     let file = std::fs::read(folder.join("harbour.kb")).unwrap();
     let has = |text: &str| {
         file.windows(text.len())
@@ -71,19 +71,15 @@ fn secrets_are_left_out_and_listed_without_their_text() {
 #[test]
 fn secrets_are_read_on_request_until_it_is_taken_back() {
     let (folder, _) = with_secrets();
-    folder.kb(["index", "harbour"]).expect(0);
-    let told = folder
-        .kb(["index", "harbour", "--include-secrets"])
-        .expect(0);
-    assert!(told.stdout.contains("added 4"), "{told:#?}");
+    folder.kb("index harbour").expect(0);
+    let told = folder.kb("index harbour --include-secrets").expect(0);
+    told.stdout_has("added 4");
     for (name, _) in LEFT_OUT {
         folder.kb(["get", name]).expect(0);
     }
-    folder.kb(["index", "harbour"]).expect(0);
-    folder.kb(["get", "deploy.sh"]).expect(0);
-    folder
-        .kb(["index", "harbour", "--include-secrets=false"])
-        .expect(0);
+    folder.kb("index harbour").expect(0);
+    folder.kb("get deploy.sh").expect(0);
+    folder.kb("index harbour --include-secrets=false").expect(0);
     for (name, _) in LEFT_OUT {
         folder.kb(["get", name]).expect(2);
     }
@@ -94,22 +90,22 @@ fn a_marked_line_is_read() {
     let (folder, token) = with_secrets();
     let script = format!("TOKEN={token} # gitleaks:allow\n");
     folder.write("harbour/deploy.sh", script);
-    folder.kb(["index", "harbour"]).expect(0);
-    folder.kb(["get", "deploy.sh"]).expect(0);
+    folder.kb("index harbour").expect(0);
+    folder.kb("get deploy.sh").expect(0);
 }
 
 #[test]
 fn one_secret_is_added_on_request() {
     let (folder, _) = with_secrets();
-    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb("index harbour").expect(0);
     for (name, reason) in LEFT_OUT {
         let source = format!("harbour/{name}");
         let told = folder.kb(["add", &source]).expect(2);
-        assert!(told.stderr.contains(reason), "{told:#?}");
+        told.stderr_has(reason);
         assert!(told.hint().contains("--include-secrets"), "{told:#?}");
         folder.kb(["add", &source, "--include-secrets"]).expect(0);
         // `kb index` leaves it alone.
-        folder.kb(["index", "harbour"]).expect(0);
+        folder.kb("index harbour").expect(0);
         folder.kb(["get", name]).expect(0);
     }
 }
@@ -134,12 +130,12 @@ fn nothing_of_a_secret_beside_the_text_is_stored_or_shown() {
             .any(|found| found == token.as_bytes())
     };
     for _ in 0..2 {
-        let told = folder.kb(["index", "harbour", "-v"]).expect(0);
+        let told = folder.kb("index harbour -v").expect(0);
         let output = format!("{}{}", told.stdout, told.stderr);
         assert!(!output.contains(&token), "{output}");
         assert!(output.contains("in its title)"), "{output}");
         assert!(output.contains("in its path)"), "{output}");
-        let listed = folder.kb(["ls", "--skipped"]).expect(0).stdout;
+        let listed = folder.kb("ls --skipped").expect(0).stdout;
         assert!(listed.contains("page.html") && listed.contains("mail.eml"));
         assert!(!listed.contains(&token), "{listed}");
         assert!(!stored("harbour.kb"));
@@ -178,9 +174,9 @@ fn the_name_of_a_single_file_is_searched_too() {
     assert!(!is_stored());
     folder.kb(["index", &name, "-o", "a.kb"]);
     assert!(!is_stored());
-    let info = folder.kb(["info", "a.kb", "--json"]).expect(0);
+    let info = folder.kb("info a.kb --json").expect(0);
     assert_eq!(info.json_lines()[0]["documents"], 1);
-    folder.kb(["verify", "a.kb", "--deep"]).expect(0);
+    folder.kb("verify a.kb --deep").expect(0);
     folder
         .kb(["index", &name, "-o", "a.kb", "--include-secrets"])
         .expect(0);

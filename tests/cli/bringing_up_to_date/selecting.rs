@@ -19,7 +19,7 @@ fn git(folder: &Path, arguments: &[&str]) {
 }
 
 fn listed(folder: &Folder) -> Vec<String> {
-    let told = folder.kb(["ls", "-r", "-f", "s.kb"]).expect(0).stdout;
+    let told = folder.kb("ls -r -f s.kb").expect(0).stdout;
     told.lines().map(str::to_owned).collect()
 }
 
@@ -38,12 +38,9 @@ fn hidden_files_are_indexed_where_git_tracks_them() {
     git(&folder.join("d"), &["add", "-A"]);
     folder.write("d/.github/notes.md", "# Not tracked\n");
     folder.write("d/.idea/workspace.xml", "<x/>\n");
-    let told = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(
-        told.stdout.contains(
-            "2 hidden, and not tracked by git (--hidden reads them): .github/notes.md, .idea\n"
-        ),
-        "{told:#?}"
+    let told = folder.kb("index d -o s.kb").expect(0);
+    told.stdout_has(
+        "2 hidden, and not tracked by git (--hidden reads them): .github/notes.md, .idea\n",
     );
     let tracked = [
         ".github/workflows/release.yml",
@@ -52,24 +49,20 @@ fn hidden_files_are_indexed_where_git_tracks_them() {
         "sub/.config/rules.md",
     ];
     assert_eq!(listed(&folder), tracked);
-    let left_out = folder.kb(["ls", "--skipped", "-f", "s.kb"]).expect(0);
-    assert!(left_out.stdout.contains(".idea"), "{left_out:#?}");
+    let left_out = folder.kb("ls --skipped -f s.kb").expect(0);
+    left_out.stdout_has(".idea");
     // The choice is remembered, and taken back.
-    folder
-        .kb(["index", "d", "-o", "s.kb", "--hidden"])
-        .expect(0);
+    folder.kb("index d -o s.kb --hidden").expect(0);
     assert_eq!(listed(&folder).len(), 6);
-    let again = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(again.stdout.contains("nothing changed"), "{again:#?}");
-    folder
-        .kb(["index", "d", "-o", "s.kb", "--hidden=false"])
-        .expect(0);
+    let again = folder.kb("index d -o s.kb").expect(0);
+    again.stdout_has("nothing changed");
+    folder.kb("index d -o s.kb --hidden=false").expect(0);
     assert_eq!(listed(&folder), tracked);
     // A part of the tree, and a folder of its own below the top.
-    folder.kb(["index", "d/sub", "-o", "t.kb"]).expect(0);
-    let told = folder.kb(["ls", "-r", "-f", "t.kb"]).expect(0).stdout;
+    folder.kb("index d/sub -o t.kb").expect(0);
+    let told = folder.kb("ls -r -f t.kb").expect(0).stdout;
     assert_eq!(told, ".config/rules.md\n");
-    folder.kb(["verify", "s.kb", "--deep"]).expect(0);
+    folder.kb("verify s.kb --deep").expect(0);
 }
 
 #[test]
@@ -82,15 +75,9 @@ fn without_git_hidden_files_are_reported_and_secrets_stay_out() {
     );
     folder.write("d/.git/config", "[core]\n");
     folder.write("d/a.md", "# A\n");
-    let told = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(
-        told.stdout
-            .contains("2 hidden (--hidden reads them): .aws, .notes\n"),
-        "{told:#?}"
-    );
-    folder
-        .kb(["index", "d", "-o", "s.kb", "--hidden"])
-        .expect(0);
+    let told = folder.kb("index d -o s.kb").expect(0);
+    told.stdout_has("2 hidden (--hidden reads them): .aws, .notes\n");
+    folder.kb("index d -o s.kb --hidden").expect(0);
     assert_eq!(listed(&folder), [".notes/n.md", "a.md"]);
 }
 
@@ -123,7 +110,7 @@ fn patterns_are_remembered_until_they_are_replaced() {
     assert_eq!(listed(&folder), ["f.rs", "src/e.rs"]);
     index(&["--include=", "--exclude="]).expect(0);
     assert_eq!(listed(&folder).len(), 7);
-    let refused = folder.kb(["index", "d", "-o", "s.kb", "--include", "[z-a]", "--json"]);
+    let refused = folder.kb("index d -o s.kb --include [z-a] --json");
     assert_eq!(refused.expect(2).error_code(), "INVALID_ARGUMENT");
 }
 
@@ -142,16 +129,10 @@ fn links_are_followed_once_and_loops_end() {
     symlink("nowhere", folder.join("d/broken")).unwrap();
     symlink("..", folder.join("real/deep/loop")).unwrap();
     symlink("../../other", folder.join("real/deep/on")).unwrap();
-    let told = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(
-        told.stdout
-            .contains("5 symbolic link (--follow follows them)"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index d -o s.kb").expect(0);
+    told.stdout_has("5 symbolic link (--follow follows them)");
     assert_eq!(listed(&folder), ["v.md"]);
-    let told = folder
-        .kb(["index", "d", "-o", "s.kb", "--follow", "-v"])
-        .expect(0);
+    let told = folder.kb("index d -o s.kb --follow -v").expect(0);
     let expected = [
         "linked/deep/on/y.md",
         "linked/deep/x.md",
@@ -168,14 +149,9 @@ fn links_are_followed_once_and_loops_end() {
         assert!(told.stdout.contains(reason), "{reason} {told:#?}");
     }
     fs::write(folder.join("real/w.md"), "# Edited\n").unwrap();
-    let told = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(
-        told.stdout.contains("added 0, updated 1, removed 0"),
-        "{told:#?}"
-    );
-    folder
-        .kb(["index", "d", "-o", "s.kb", "--follow=false"])
-        .expect(0);
+    let told = folder.kb("index d -o s.kb").expect(0);
+    told.stdout_has("added 0, updated 1, removed 0");
+    folder.kb("index d -o s.kb --follow=false").expect(0);
     assert_eq!(listed(&folder), ["v.md"]);
 }
 
@@ -201,15 +177,11 @@ fn another_work_tree_of_the_same_repository_is_left_out() {
         &folder.join("d/vendor/lib"),
         &["init", "-q", "--separate-git-dir=../../.git/modules/lib"],
     );
-    let told = folder.kb(["index", "d", "-o", "s.kb"]).expect(0);
-    assert!(
-        told.stdout
-            .contains("another work tree of the same git repository: trees/x\n"),
-        "{told:#?}"
-    );
+    let told = folder.kb("index d -o s.kb").expect(0);
+    told.stdout_has("another work tree of the same git repository: trees/x\n");
     assert_eq!(listed(&folder), ["src/pay.py", "vendor/lib/l.py"]);
     // By itself it is a folder like others.
-    folder.kb(["index", "d/trees/x", "-o", "x.kb"]).expect(0);
-    let told = folder.kb(["ls", "-r", "-f", "x.kb"]).expect(0).stdout;
+    folder.kb("index d/trees/x -o x.kb").expect(0);
+    let told = folder.kb("ls -r -f x.kb").expect(0).stdout;
     assert_eq!(told, "src/pay.py\n");
 }

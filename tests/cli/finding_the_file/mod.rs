@@ -8,7 +8,7 @@ use crate::support::{Folder, run};
 #[test]
 fn the_single_file_here_or_above_answers() {
     let folder = Folder::indexed();
-    folder.kb(["ls"]).expect(0);
+    folder.kb("ls").expect(0);
     let below = folder.join("harbour/docs");
     let told = run(folder
         .command()
@@ -23,10 +23,10 @@ fn the_single_file_here_or_above_answers() {
 fn several_files_are_an_error_that_lists_them() {
     let folder = Folder::indexed();
     std::fs::copy(folder.join("harbour.kb"), folder.join("backup.kb")).unwrap();
-    let told = folder.kb(["search", "lamp"]).expect(2);
-    assert!(told.stderr.contains("backup.kb, harbour.kb"), "{told:#?}");
+    let told = folder.kb("search lamp").expect(2);
+    told.stderr_has("backup.kb, harbour.kb");
     assert!(told.hint().contains("-f backup.kb"), "{told:#?}");
-    folder.kb(["search", "lamp", "-f", "backup.kb"]).expect(0);
+    folder.kb("search lamp -f backup.kb").expect(0);
 }
 
 #[test]
@@ -48,12 +48,10 @@ fn of_several_files_the_newest_that_was_made_from_this_folder_answers() {
     }
     assert_eq!(file(&info), "new.kb");
     folder
-        .kb(["seal", "harbour/new.kb", "-o", "harbour/sealed.kb"])
+        .kb("seal harbour/new.kb -o harbour/sealed.kb")
         .expect(0);
     folder.write("other/x.md", "# Other\n");
-    folder
-        .kb(["index", "other", "-o", "harbour/foreign.kb"])
-        .expect(0);
+    folder.kb("index other -o harbour/foreign.kb").expect(0);
     assert_eq!(file(&info), "new.kb");
     std::fs::remove_file(here.join("new.kb")).unwrap();
     std::fs::remove_file(here.join("old.kb")).unwrap();
@@ -65,17 +63,13 @@ fn of_several_files_the_newest_that_was_made_from_this_folder_answers() {
 #[test]
 fn a_sealed_copy_leaves_no_doubt_about_its_original() {
     let folder = Folder::indexed();
-    folder
-        .kb(["seal", "harbour.kb", "-o", "shipped.kb"])
-        .expect(0);
+    folder.kb("seal harbour.kb -o shipped.kb").expect(0);
     // The folder of both is below this one.
-    let told = folder.kb(["info", "--json"]).expect(0);
-    assert!(told.stdout.contains("harbour.kb"), "{told:#?}");
-    folder
-        .kb(["seal", "shipped.kb", "-o", "again.kb"])
-        .expect(0);
+    let told = folder.kb("info --json").expect(0);
+    told.stdout_has("harbour.kb");
+    folder.kb("seal shipped.kb -o again.kb").expect(0);
     std::fs::remove_file(folder.join("harbour.kb")).unwrap();
-    folder.kb(["info"]).expect(2);
+    folder.kb("info").expect(2);
 }
 
 #[test]
@@ -89,12 +83,8 @@ fn a_file_of_an_indexed_folder_makes_no_second_kb_file() {
     kb(&["index", "."]).expect(0);
     folder.write("harbour/docs/guide.md", "# Guide\n\nThe walrus waits.\n");
     let told = kb(&["index", "docs/guide.md"]).expect(0);
-    assert!(
-        told.stderr
-            .contains("docs/guide.md is in a folder of harbour.kb"),
-        "{told:#?}"
-    );
-    assert!(told.stdout.contains("updated 1, removed 0"), "{told:#?}");
+    told.stderr_has("docs/guide.md is in a folder of harbour.kb");
+    told.stdout_has("updated 1, removed 0");
     assert!(!here.join("guide.kb").exists());
     assert!(
         kb(&["get", "docs/guide.md"])
@@ -113,13 +103,10 @@ fn a_file_of_an_indexed_folder_makes_no_second_kb_file() {
 #[test]
 fn no_file_is_an_error_that_lists_where_it_looked() {
     let folder = Folder::empty();
-    let told = folder.kb(["search", "lamp"]).expect(2);
+    let told = folder.kb("search lamp").expect(2);
     let here = folder.path().canonicalize().unwrap();
-    assert!(
-        told.stderr.contains(&here.display().to_string()),
-        "{told:#?}"
-    );
-    assert!(told.stderr.contains("KB_FILE"), "{told:#?}");
+    told.stderr_has(&here.display().to_string());
+    told.stderr_has("KB_FILE");
     assert!(told.hint().contains("kb index ."), "{told:#?}");
 }
 
@@ -139,10 +126,5 @@ fn the_variable_names_the_file_and_the_flag_wins_over_it() {
     assert_eq!(missing.error_code(), "PATH_NOT_FOUND");
     with("gone.kb", &["ls", "-f", "harbour/docs/elsewhere.kb"]).expect(0);
     let folder_named = with("harbour", &["ls"]).expect(2);
-    assert!(
-        folder_named
-            .stderr
-            .contains("harbour (from KB_FILE) is a folder"),
-        "{folder_named:#?}"
-    );
+    folder_named.stderr_has("harbour (from KB_FILE) is a folder");
 }

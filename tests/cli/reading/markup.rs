@@ -15,7 +15,7 @@ fn folder() -> Folder {
         let name = path.file_name().expect("a name").to_str().expect("UTF-8");
         folder.write(format!("books/{name}"), std::fs::read(&path).expect("read"));
     }
-    folder.kb(["index", "books", "-o", "b.kb"]).expect(0);
+    folder.kb("index books -o b.kb").expect(0);
     folder
 }
 
@@ -131,8 +131,8 @@ fn broken_files_are_named_and_the_others_indexed() {
     folder.write("books/nested.eml", nested);
     let names = "books/\u{6f6e}\u{6c50} \u{440}\u{443}\u{441} \u{639}\u{631}\u{628}.epub";
     folder.write(names, &epub);
-    folder.kb(["index", "books", "-o", "b.kb"]).expect(0);
-    let told = folder.kb(["ls", "--skipped"]).expect(0).stdout;
+    folder.kb("index books -o b.kb").expect(0);
+    let told = folder.kb("ls --skipped").expect(0).stdout;
     for (name, reason) in [
         (
             "cut.epub",
@@ -146,10 +146,7 @@ fn broken_files_are_named_and_the_others_indexed() {
         let line = told.lines().find(|line| line.contains(name)).expect(&told);
         assert!(line.contains(reason), "{line}");
     }
-    assert_eq!(
-        folder.kb(["get", "deep.ipynb"]).expect(0).stdout.len(),
-        50_000
-    );
+    assert_eq!(folder.kb("get deep.ipynb").expect(0).stdout.len(), 50_000);
     let copy = names.strip_prefix("books/").expect("a name");
     assert!(
         folder

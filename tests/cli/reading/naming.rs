@@ -13,7 +13,7 @@ fn indexed() -> Folder {
     ] {
         folder.write(format!("disk/cove/{name}"), text);
     }
-    folder.kb(["index", "disk/cove", "-o", "p.kb"]).expect(0);
+    folder.kb("index disk/cove -o p.kb").expect(0);
     folder
 }
 
@@ -176,7 +176,7 @@ fn a_file_outside_of_the_folders_is_no_document() {
 #[test]
 fn a_sealed_file_knows_its_folders_by_name_only() {
     let folder = indexed();
-    folder.kb(["seal", "p.kb", "-o", "s.kb"]).expect(0);
+    folder.kb("seal p.kb -o s.kb").expect(0);
     let get = |name: &str| folder.kb(["get", "-f", "s.kb", name]);
     assert!(
         get("/ci/cove/notes.md")
@@ -203,9 +203,9 @@ fn a_sealed_file_knows_its_folders_by_name_only() {
             .starts_with("# Log")
     );
     // Two documents end so.
-    let told = folder.kb(["get", "-f", "s.kb", "/ci/checkout/notes.md", "--json"]);
+    let told = folder.kb("get -f s.kb /ci/checkout/notes.md --json");
     assert_eq!(told.expect(2).error_code(), "AMBIGUOUS_DOCUMENT");
-    let told = folder.kb(["ls", "-f", "s.kb", "/ci/cove/log"]).expect(0);
+    let told = folder.kb("ls -f s.kb /ci/cove/log").expect(0);
     assert_eq!(told.stdout, "log/Tide Table.md\nlog/notes.md\n");
     let path = [
         "search",
@@ -218,9 +218,7 @@ fn a_sealed_file_knows_its_folders_by_name_only() {
     ];
     assert_eq!(folder.kb(path).expect(0).json_lines().len(), 1);
     // A guess removes nothing.
-    folder
-        .kb(["rm", "s.kb", "/ci/checkout/src/winch.py"])
-        .expect(2);
+    folder.kb("rm s.kb /ci/checkout/src/winch.py").expect(2);
 }
 
 #[test]
@@ -238,10 +236,8 @@ fn names_are_found_whatever_their_case_when_only_one_fits() {
     assert!(get("NOTES.md").expect(0).stdout.starts_with("# Notes"));
     folder.write("disk/cove/docs/Readme.md", "# One\n");
     folder.write("disk/cove/log/README.md", "# Other\n");
-    folder.kb(["index", "disk/cove", "-o", "p.kb"]).expect(0);
-    let told = folder
-        .kb(["get", "-f", "p.kb", "readme.md", "--json"])
-        .expect(2);
+    folder.kb("index disk/cove -o p.kb").expect(0);
+    let told = folder.kb("get -f p.kb readme.md --json").expect(2);
     assert_eq!(told.error_code(), "AMBIGUOUS_DOCUMENT");
     assert!(get("README.md").expect(0).stdout.starts_with("# Other"));
 }
@@ -249,7 +245,7 @@ fn names_are_found_whatever_their_case_when_only_one_fits() {
 #[test]
 fn the_suffix_of_a_handle_names_the_document() {
     let folder = indexed();
-    let told = folder.kb(["ls", "-f", "p.kb", "--json", "log"]).expect(0);
+    let told = folder.kb("ls -f p.kb --json log").expect(0);
     let handle = told.json_lines()[0]["handle"].as_str().unwrap().to_owned();
     let suffix = handle.rsplit('-').next().unwrap();
     for name in [

@@ -4,7 +4,7 @@
 use kb_engine::KbWriter;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Outcome, parts, run};
+use crate::support::{Arguments, Folder, parts};
 
 /// A folder with one file of documents that have parts, and a plain text.
 fn folder() -> Folder {
@@ -19,22 +19,18 @@ fn folder() -> Folder {
     folder
 }
 
-fn kb(folder: &Folder, arguments: &[&str]) -> Outcome {
-    run(folder.command().args(arguments))
+fn text<'a>(folder: &Folder, arguments: impl Arguments<'a>) -> String {
+    folder.kb(arguments).expect(0).stdout
 }
 
-fn text(folder: &Folder, arguments: &[&str]) -> String {
-    kb(folder, arguments).expect(0).stdout
-}
-
-fn objects(folder: &Folder, arguments: &[&str]) -> Vec<Value> {
-    kb(folder, arguments).expect(0).json_lines()
+fn objects<'a>(folder: &Folder, arguments: impl Arguments<'a>) -> Vec<Value> {
+    folder.kb(arguments).expect(0).json_lines()
 }
 
 #[test]
 fn pages_are_headed_by_number_and_source() {
     let folder = folder();
-    let told = text(&folder, &["pages", "pilot-book.pdf", "--pages", "1,3-4"]);
+    let told = text(&folder, "pages pilot-book.pdf --pages 1,3-4");
     assert_eq!(
         told,
         "==> page 1 of 4, physical, printed ii <==\nPilot book\n\nOf the approaches to the harbour.\n\
@@ -42,10 +38,10 @@ fn pages_are_headed_by_number_and_source() {
          Anchorage is forbidden over the cable.\n"
     );
     assert_eq!(
-        text(&folder, &["pages", "plain.txt"]),
+        text(&folder, "pages plain.txt"),
         "==> page 1 of 1 <==\none\ntwo\n"
     );
-    let told = objects(&folder, &["pages", "pilot-book.pdf", "--json"]);
+    let told = objects(&folder, "pages pilot-book.pdf --json");
     assert_eq!(told.len(), 4);
     assert_eq!(
         (
@@ -56,58 +52,33 @@ fn pages_are_headed_by_number_and_source() {
         (&json!("physical"), &json!("ii"), &json!(4))
     );
     assert_eq!(
-        objects(
-            &folder,
-            &["get", "pilot-book.pdf", "--pages", "2", "--json"]
-        )[0]["text"],
+        objects(&folder, "get pilot-book.pdf --pages 2 --json")[0]["text"],
         told[1]["text"]
     );
-    let error = folder
-        .kb(["pages", "pilot-book.pdf", "--pages", "5"])
-        .expect(2);
-    assert!(
-        error.stderr.contains("the document has 4 pages"),
-        "{}",
-        error.stderr
-    );
-    assert!(error.stderr.contains("--pages 1-4"), "{}", error.stderr);
+    let error = folder.kb("pages pilot-book.pdf --pages 5").expect(2);
+    error.stderr_has("the document has 4 pages");
+    error.stderr_has("--pages 1-4");
 }
 
 #[test]
 fn rows_have_their_number_and_cells() {
     let folder = folder();
-    let whole = kb(&folder, &["sheet", "ledger.xlsx"]).expect(0);
-    assert!(
-        whole
-            .stderr
-            .contains("the file stores no values for 1 cell"),
-        "{}",
-        whole.stderr
-    );
+    let whole = folder.kb("sheet ledger.xlsx").expect(0);
+    whole.stderr_has("the file stores no values for 1 cell");
     assert_eq!(
         whole.stdout,
         "1\tVessel\tDay\tDues\n2\tKittiwake\t1 March\t$1234.50\n\
          5\tRazorbill\\tand tender\t\t$0.25\n6\tSum\t\t=SUM(C2:C5)\n"
     );
     assert_eq!(
-        text(
-            &folder,
-            &[
-                "sheet",
-                "ledger.xlsx",
-                "--sheet",
-                "dues",
-                "--range",
-                "B2:C5"
-            ]
-        ),
+        text(&folder, "sheet ledger.xlsx --sheet dues --range B2:C5"),
         "2\t1 March\t$1234.50\n5\t\t$0.25\n"
     );
     assert_eq!(
-        text(&folder, &["sheet", "ledger.xlsx", "--sheet", "Corner"]),
+        text(&folder, "sheet ledger.xlsx --sheet Corner"),
         "1048576\tXFD: sextant\n"
     );
-    let told = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    let told = objects(&folder, "sheet ledger.xlsx --json");
     assert_eq!(told[0]["header"], true);
     assert_eq!(
         told[1],
@@ -119,9 +90,7 @@ fn rows_have_their_number_and_cells() {
     );
     assert_eq!(told[3]["cells"]["C"], "=SUM(C2:C5)");
     assert_eq!(told[3]["values"]["C"], "=SUM(C2:C5)");
-    let empty = folder
-        .kb(["sheet", "ledger.xlsx", "--sheet", "Empty"])
-        .expect(1);
+    let empty = folder.kb("sheet ledger.xlsx --sheet Empty").expect(1);
     assert_eq!(
         empty.stderr,
         "sheet \"Empty\" of ledger.xlsx has no cells\n"
@@ -146,18 +115,18 @@ fn rows_are_read_as_their_cells_show_them() {
     let folder = folder();
     let shown = "Vessel\tDay\tDues\nKittiwake\t1 March\t$1234.50\nRazorbill and tender\t\t$0.25\n\
                  Sum\t\t=SUM(C2:C5)\n";
-    let whole = text(&folder, &["get", "ledger.xlsx"]);
+    let whole = text(&folder, "get ledger.xlsx");
     assert!(whole.contains(shown), "{whole}");
-    let found = objects(&folder, &["search", "Kittiwake dues", "--json"]);
+    let found = objects(&folder, ["search", "Kittiwake dues", "--json"]);
     let hit = &found[0];
     assert_eq!(hit["text"], shown);
     let snippet = objects(
         &folder,
-        &["search", "tender $0.25", "--mode", "keyword", "--json"],
+        ["search", "tender $0.25", "--mode", "keyword", "--json"],
     );
     assert_eq!(snippet[0]["text"], shown);
     // What is stored beside what is shown is not searched: d2024 of 2024-03-01.
-    let mark = kb(&folder, &["search", "d2024", "--mode", "keyword"]).expect(1);
+    let mark = folder.kb("search d2024 --mode keyword").expect(1);
     assert_eq!(mark.stdout, "");
 }
 
@@ -167,11 +136,11 @@ fn rows_go_on_where_they_were_cut() {
     let mut all = Vec::new();
     let mut next: Option<String> = None;
     for _ in 0..9 {
-        let mut arguments = vec!["sheet", "ledger.xlsx", "--json", "--max-tokens", "12"];
+        let mut line = "sheet ledger.xlsx --json --max-tokens 12".to_owned();
         if let Some(next) = &next {
-            arguments.extend(["--continue", next]);
+            line += &format!(" --continue {next}");
         }
-        let mut told = objects(&folder, &arguments);
+        let mut told = objects(&folder, line.as_str());
         told.retain(|object| object["summary"].is_null());
         let paging = told.pop().expect("paging")["paging"].clone();
         all.extend(told.into_iter().filter(|row| row["header"].is_null()));
@@ -180,7 +149,7 @@ fn rows_go_on_where_they_were_cut() {
             break;
         }
     }
-    let mut whole = objects(&folder, &["sheet", "ledger.xlsx", "--json"]);
+    let mut whole = objects(&folder, "sheet ledger.xlsx --json");
     let summary = whole.pop().expect("a warning of formulas");
     assert!(summary["summary"]["warnings"][0].is_string(), "{summary}");
     assert_eq!(all, whole[1..]);
@@ -190,12 +159,14 @@ fn rows_go_on_where_they_were_cut() {
 fn the_row_that_names_the_columns_is_printed_in_its_place() {
     let folder = Folder::empty();
     folder.write("tree/tally.csv", "2024,17\n2025,9\nmast,sail\n3,4\n");
-    folder.kb(["index", "tree", "-o", "a.kb"]).expect(0);
+    folder.kb("index tree -o a.kb").expect(0);
     let rows = "1\t2024\t17\n2\t2025\t9\n3\tmast\tsail\n4\t3\t4\n";
-    let read =
-        |arguments: &[&str]| kb(&folder, &[&["sheet", "tally.csv"], arguments].concat()).expect(0);
-    assert_eq!(read(&[]).stdout, rows);
-    let numbers: Vec<Value> = objects(&folder, &["sheet", "tally.csv", "--json"])
+    let read = |flags: &str| {
+        let line = format!("sheet tally.csv {flags}");
+        folder.kb(line.as_str()).expect(0)
+    };
+    assert_eq!(read("").stdout, rows);
+    let numbers: Vec<Value> = objects(&folder, "sheet tally.csv --json")
         .into_iter()
         .map(|row| json!([row["row"], row["header"]]))
         .collect();
@@ -211,11 +182,10 @@ fn the_row_that_names_the_columns_is_printed_in_its_place() {
     // In parts as well, each of which may end above it.
     let (mut told, mut next) = (String::new(), None::<String>);
     for _ in 0..9 {
-        let mut arguments = vec!["--max-tokens", "6"];
-        if let Some(next) = &next {
-            arguments.extend(["--continue", next]);
-        }
-        let part = read(&arguments);
+        let part = match &next {
+            Some(next) => read(&format!("--max-tokens 6 --continue {next}")),
+            None => read("--max-tokens 6"),
+        };
         let lines = part.stdout.lines().filter(|line| !told.contains(line));
         let lines: String = lines.map(|line| format!("{line}\n")).collect();
         told.push_str(&lines);
@@ -234,11 +204,11 @@ fn the_row_that_names_the_columns_is_printed_in_its_place() {
 fn slides_have_their_notes() {
     let folder = folder();
     assert_eq!(
-        text(&folder, &["slides", "talk.pptx", "--slides", "1-2"]),
+        text(&folder, "slides talk.pptx --slides 1-2"),
         "==> slide 1 of 3 <==\nThe new lens\n\nTwelve panels of ground glass.\nNotes:\n\
          Show the old one.\n==> slide 2 of 3, hidden <==\nIt turns on mercury.\n"
     );
-    let told = objects(&folder, &["slides", "talk.pptx", "--json"]);
+    let told = objects(&folder, "slides talk.pptx --json");
     assert_eq!(told[2]["slide_title"], "Thanks");
     assert_eq!(told[2]["notes"], "Questions about the gr\u{fc}ne lamp.\n");
     assert_eq!(told[1]["hidden"], true);
@@ -247,53 +217,39 @@ fn slides_have_their_notes() {
 #[test]
 fn what_a_document_does_not_have_is_refused_with_what_it_has() {
     let folder = folder();
-    for (arguments, code, hint) in [
+    for (line, code, hint) in [
+        ("pages ledger.xlsx", "UNSUPPORTED_DOCUMENT_TYPE", "kb sheet"),
+        ("sheet talk.pptx", "UNSUPPORTED_DOCUMENT_TYPE", "kb slides"),
+        ("slides plain.txt", "UNSUPPORTED_DOCUMENT_TYPE", "kb get"),
         (
-            vec!["pages", "ledger.xlsx"],
-            "UNSUPPORTED_DOCUMENT_TYPE",
-            "kb sheet",
-        ),
-        (
-            vec!["sheet", "talk.pptx"],
-            "UNSUPPORTED_DOCUMENT_TYPE",
-            "kb slides",
-        ),
-        (
-            vec!["slides", "plain.txt"],
-            "UNSUPPORTED_DOCUMENT_TYPE",
-            "kb get",
-        ),
-        (
-            vec!["sheet", "ledger.xlsx", "--sheet", "Costs"],
+            "sheet ledger.xlsx --sheet Costs",
             "SHEET_NOT_FOUND",
             "it has Dues, Empty, Corner",
         ),
         (
-            vec!["sheet", "ledger.xlsx", "--sheet", "Duse"],
+            "sheet ledger.xlsx --sheet Duse",
             "SHEET_NOT_FOUND",
             "`kb sheet ledger.xlsx --sheet Dues`; it has Dues, Empty, Corner",
         ),
         (
-            vec!["sheet", "ledger.xlsx", "--range", "ZZZ1"],
+            "sheet ledger.xlsx --range ZZZ1",
             "INVALID_RANGE",
             "`kb sheet ledger.xlsx --range A1:D10` is a range",
         ),
         (
-            vec!["sheet", "ledger.xlsx", "--range", "D1:E2"],
+            "sheet ledger.xlsx --range D1:E2",
             "INVALID_RANGE",
             "the sheet has A1:C6",
         ),
         (
-            vec!["slides", "talk.pptx", "--slides", "4"],
+            "slides talk.pptx --slides 4",
             "INVALID_RANGE",
             "--slides 1-3",
         ),
     ] {
-        let plain = kb(&folder, &arguments).expect(2);
-        assert!(plain.stderr.contains(hint), "{}", plain.stderr);
-        let mut arguments = arguments;
-        arguments.push("--json");
-        assert_eq!(kb(&folder, &arguments).expect(2).error_code(), code);
+        folder.kb(line).expect(2).stderr_has(hint);
+        let json = format!("{line} --json");
+        assert_eq!(folder.kb(json.as_str()).expect(2).error_code(), code);
     }
 }
 
@@ -317,12 +273,12 @@ fn a_hit_names_its_page_sheet_or_slide() {
             json!({"slide": 2, "total_slides": 3, "slide_title": ""}),
         ),
     ] {
-        let told = text(&folder, &["search", word, "--mode", "keyword"]);
+        let told = text(&folder, ["search", word, "--mode", "keyword"]);
         assert!(told.starts_with(shown), "{told}");
-        let told = objects(&folder, &["search", word, "--mode", "keyword", "--json"]);
+        let told = objects(&folder, ["search", word, "--mode", "keyword", "--json"]);
         assert_eq!(told[0]["part"], part);
     }
-    let told = objects(&folder, &["search", "two", "--mode", "keyword", "--json"]);
+    let told = objects(&folder, "search two --mode keyword --json");
     assert!(told[0]["part"].is_null());
 }
 
@@ -330,15 +286,15 @@ fn a_hit_names_its_page_sheet_or_slide() {
 fn an_outline_lists_sheets_slides_or_pages() {
     let folder = folder();
     assert_eq!(
-        text(&folder, &["outline", "ledger.xlsx"]),
+        text(&folder, "outline ledger.xlsx"),
         "ledger.xlsx  Harbour ledger  3 sheets, 1,048,582 rows, 137 B\n  1  Dues  6 x 3, header in row 1\n  \
          2  Empty  0 x 0\n  3  Corner  1048576 x 16384, hidden\n"
     );
     assert_eq!(
-        text(&folder, &["outline", "talk.pptx"]),
+        text(&folder, "outline talk.pptx"),
         "talk.pptx  The new lens  3 slides, 124 B\n  1  The new lens\n  2  (no name)  hidden\n  3  Thanks\n"
     );
-    let told = objects(&folder, &["outline", "ledger.xlsx", "--json"]);
+    let told = objects(&folder, "outline ledger.xlsx --json");
     assert_eq!(
         (&told[0]["total_sheets"], &told[0]["total_rows"]),
         (&json!(3), &json!(1_048_582))
@@ -346,12 +302,12 @@ fn an_outline_lists_sheets_slides_or_pages() {
     let empty = json!({"document": "ledger.xlsx", "sheet": "Empty", "number": 2, "rows": 0, "columns": 0,
         "header_row": null, "hidden": false});
     assert_eq!(told[2], empty);
-    let told = objects(&folder, &["outline", "pilot-book.pdf", "--json"]);
+    let told = objects(&folder, "outline pilot-book.pdf --json");
     assert_eq!(
         (&told[0]["total_pages"], &told[0]["page_source"]),
         (&json!(4), &json!("physical"))
     );
-    let told = objects(&folder, &["outline", "talk.pptx", "--json"]);
+    let told = objects(&folder, "outline talk.pptx --json");
     assert_eq!(
         (&told[0]["total_slides"], &told[2]["title"]),
         (&json!(3), &Value::Null)
@@ -361,19 +317,16 @@ fn an_outline_lists_sheets_slides_or_pages() {
 #[test]
 fn chunks_and_metadata_are_printed_in_place_of_text() {
     let folder = folder();
-    let told = objects(
-        &folder,
-        &["get", "ledger.xlsx", "--format", "chunks", "--json"],
-    );
+    let told = objects(&folder, "get ledger.xlsx --format chunks --json");
     assert_eq!(
         (&told[0]["chunk"], &told[0]["start_line"]),
         (&json!("ledger.xlsx#0"), &json!(1))
     );
     let part = json!({"sheet": "Corner", "first_row": 1_048_576, "last_row": 1_048_576});
     assert_eq!(told[1]["part"], part);
-    let told = text(&folder, &["get", "talk.pptx", "--format", "chunks"]);
+    let told = text(&folder, "get talk.pptx --format chunks");
     assert!(told.starts_with("==> talk.pptx#0  1-4, slide 1"), "{told}");
-    let told = text(&folder, &["get", "pilot-book.pdf", "--format", "metadata"]);
+    let told = text(&folder, "get pilot-book.pdf --format metadata");
     for line in [
         "  title       Pilot book\n",
         "  pages       4\n",
@@ -381,17 +334,7 @@ fn chunks_and_metadata_are_printed_in_place_of_text() {
     ] {
         assert!(told.contains(line), "{told}");
     }
-    let told = objects(
-        &folder,
-        &[
-            "get",
-            "plain.txt",
-            "talk.pptx",
-            "--format",
-            "metadata",
-            "--json",
-        ],
-    );
+    let told = objects(&folder, "get plain.txt talk.pptx --format metadata --json");
     assert_eq!((told.len(), &told[1]["slides"]), (2, &json!(3)));
     assert!(told[0].get("pages").is_none() && told[0]["mime_type"] == "text/plain");
     for (format, flag) in [
@@ -399,18 +342,9 @@ fn chunks_and_metadata_are_printed_in_place_of_text() {
         ("chunks", "--pages"),
         ("metadata", "--lines"),
     ] {
-        let refused = kb(
-            &folder,
-            &["get", "plain.txt", "--format", format, flag, "1"],
-        )
-        .expect(2);
-        assert!(
-            refused
-                .stderr
-                .contains(&format!("{flag} cannot be used with --format {format}")),
-            "{}",
-            refused.stderr
-        );
+        let refused = folder.kb(["get", "plain.txt", "--format", format, flag, "1"]);
+        let refused = refused.expect(2);
+        refused.stderr_has(&format!("{flag} cannot be used with --format {format}"));
     }
 }
 
@@ -426,11 +360,11 @@ fn pages_and_slides_that_cannot_be_are_refused_by_what_is_wrong() {
             ["pages", "pilot-book.pdf", "--pages", pages],
             ["slides", "talk.pptx", "--slides", pages],
         ] {
-            let refused = kb(&folder, &arguments).expect(2);
-            assert!(refused.stderr.contains(told), "{}", refused.stderr);
+            let refused = folder.kb(arguments).expect(2);
+            refused.stderr_has(told);
         }
     }
-    let whole = text(&folder, &["pages", "pilot-book.pdf", "--pages", "1-999999"]);
-    assert_eq!(whole, text(&folder, &["pages", "pilot-book.pdf"]));
-    kb(&folder, &["pages", "pilot-book.pdf", "--pages", "5-"]).expect(2);
+    let whole = text(&folder, "pages pilot-book.pdf --pages 1-999999");
+    assert_eq!(whole, text(&folder, "pages pilot-book.pdf"));
+    folder.kb("pages pilot-book.pdf --pages 5-").expect(2);
 }

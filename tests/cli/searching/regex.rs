@@ -8,7 +8,7 @@ fn indexed() -> Folder {
     folder.write("in/b.rs", "fn one() {}\r\nlet x = 1; // fn\r\nFN\r\n");
     folder.write("in/a/c.md", "# Title\n\na fn here\n");
     folder.write("in/t.csv", "name,amount\nfn,\"1,5\"\n");
-    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder.kb("index in -o a.kb").expect(0);
     folder
 }
 
@@ -22,17 +22,13 @@ fn lines_are_printed_as_grep_does_by_path_and_line() {
         told.stdout,
         "a/c.md:3:a fn here\nb.rs:1:fn one() {}\nb.rs:2:let x = 1; // fn\nt.csv row 2:fn\t1,5\n"
     );
-    let told = folder
-        .kb(["search", "--mode", "regex", "-i", "^fn$"])
-        .expect(0);
+    let told = folder.kb("search --mode regex -i ^fn$").expect(0);
     assert_eq!(told.stdout, "b.rs:3:FN\n");
     let told = folder
         .kb(["search", "--mode", "regex", "-F", "() {}"])
         .expect(0);
     assert_eq!(told.stdout, "b.rs:1:fn one() {}\n");
-    let told = folder
-        .kb(["search", "--mode", "regex", "-w", "o|one"])
-        .expect(0);
+    let told = folder.kb("search --mode regex -w o|one").expect(0);
     assert_eq!(told.stdout, "b.rs:1:fn one() {}\n");
     let told = folder
         .kb(["search", "--mode", "regex", "-U", r"e\n\na"])
@@ -43,24 +39,12 @@ fn lines_are_printed_as_grep_does_by_path_and_line() {
 #[test]
 fn counts_and_paths_are_one_line_a_document() {
     let folder = indexed();
-    let told = folder
-        .kb(["search", "--mode", "regex", "--count", "fn"])
-        .expect(0);
+    let told = folder.kb("search --mode regex --count fn").expect(0);
     assert_eq!(told.stdout, "a/c.md:1\nb.rs:2\nt.csv:1\n");
-    let told = folder
-        .kb(["search", "--mode", "regex", "-l", "fn", "--lang", "rust"])
-        .expect(0);
+    let told = folder.kb("search --mode regex -l fn --lang rust").expect(0);
     assert_eq!(told.stdout, "b.rs\n");
     let told = folder
-        .kb([
-            "search",
-            "--mode",
-            "regex",
-            "-l",
-            "fn",
-            "--document",
-            "c.md",
-        ])
+        .kb("search --mode regex -l fn --document c.md")
         .expect(0);
     assert_eq!(told.stdout, "a/c.md\n");
 }
@@ -68,9 +52,7 @@ fn counts_and_paths_are_one_line_a_document() {
 #[test]
 fn json_has_lines_ranges_and_rows() {
     let folder = indexed();
-    let told = folder
-        .kb(["search", "--mode", "regex", "fn", "--json"])
-        .expect(0);
+    let told = folder.kb("search --mode regex fn --json").expect(0);
     let lines = told.json_lines();
     assert_eq!(
         (&lines[0]["document"], &lines[0]["start_line"]),
@@ -83,9 +65,7 @@ fn json_has_lines_ranges_and_rows() {
 #[test]
 fn an_answer_goes_on_with_its_token() {
     let folder = indexed();
-    let told = folder
-        .kb(["search", "--mode", "regex", "fn", "-k", "2", "--json"])
-        .expect(0);
+    let told = folder.kb("search --mode regex fn -k 2 --json").expect(0);
     let lines = told.json_lines();
     let token = lines[2]["paging"]["continuation"]
         .as_str()
@@ -129,41 +109,27 @@ fn what_is_wrong_is_told_with_a_way_out() {
     let told = folder
         .kb(["search", "--mode", "regex", "no such line"])
         .expect(1);
-    assert!(told.stderr.contains("no line matches"), "{}", told.stderr);
-    let told = folder.kb(["search", "-i", "fn"]).expect(2);
-    assert!(
-        told.stderr.contains("--ignore-case needs --mode regex"),
-        "{}",
-        told.stderr
-    );
-    let told = folder
-        .kb(["search", "--mode", "regex", "fn", "--explain"])
-        .expect(2);
-    assert!(
-        told.stderr.contains("--explain cannot be used with"),
-        "{}",
-        told.stderr
-    );
+    told.stderr_has("no line matches");
+    let told = folder.kb("search -i fn").expect(2);
+    told.stderr_has("--ignore-case needs --mode regex");
+    let told = folder.kb("search --mode regex fn --explain").expect(2);
+    told.stderr_has("--explain cannot be used with");
 }
 
 #[test]
 fn a_file_remembers_that_it_has_no_trigrams() {
     let folder = indexed();
-    folder
-        .kb(["index", "in", "-o", "a.kb", "--no-trigrams"])
-        .expect(0);
+    folder.kb("index in -o a.kb --no-trigrams").expect(0);
     folder.write("in/new.txt", "fn\n");
-    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder.kb("index in -o a.kb").expect(0);
     let told = folder.kb(["search", "--mode", "regex", "fn one"]).expect(0);
-    assert!(told.stderr.contains("no trigrams"), "{}", told.stderr);
-    folder.kb(["seal", "a.kb", "-o", "b.kb"]).expect(0);
+    told.stderr_has("no trigrams");
+    folder.kb("seal a.kb -o b.kb").expect(0);
     let told = folder
         .kb(["search", "-f", "b.kb", "--mode", "regex", "fn one"])
         .expect(0);
-    assert!(told.stderr.contains("no trigrams"), "{}", told.stderr);
-    folder
-        .kb(["index", "in", "-o", "a.kb", "--no-trigrams=false"])
-        .expect(0);
+    told.stderr_has("no trigrams");
+    folder.kb("index in -o a.kb --no-trigrams=false").expect(0);
     let told = folder
         .kb(["search", "-f", "a.kb", "--mode", "regex", "fn one"])
         .expect(0);

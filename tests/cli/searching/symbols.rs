@@ -41,7 +41,7 @@ fn indexed() -> Folder {
     folder.write("in/src/lib.rs", LIBRARY);
     folder.write("in/tool.py", SCRIPT);
     folder.write("in/notes.md", "# parse\n\nhelper\n");
-    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder.kb("index in -o a.kb").expect(0);
     folder
 }
 
@@ -49,7 +49,7 @@ fn indexed() -> Folder {
 fn symbols_are_listed_by_path_and_line() {
     let folder = indexed();
     assert_eq!(
-        folder.kb(["symbols"]).expect(0).stdout,
+        folder.kb("symbols").expect(0).stdout,
         "src/lib.rs:3  constant  const LIMIT  const LIMIT: usize = 3\n\
          src/lib.rs:6-7  struct  struct Reader  pub struct Reader\n\
          src/lib.rs:9-14  impl  impl Reader\n\
@@ -84,19 +84,17 @@ fn kind_name_language_and_path_choose_symbols() {
 #[test]
 fn callers_and_callees_are_found_by_name() {
     let folder = indexed();
-    let told = folder.kb(["symbols", "--uses", "helper"]).expect(0);
+    let told = folder.kb("symbols --uses helper").expect(0);
     assert_eq!(
         told.stdout,
         "src/lib.rs:11-13  method  impl Reader > fn parse  pub fn parse(&self, text: &str) -> usize\n    \
          called in line 12\n\
          src/lib.rs:20  constant  static START  static START: fn(&str) -> usize = helper\n    named in line 20\n"
     );
-    let told = folder
-        .kb(["symbols", "--used-by", "parse", "--lang", "rust"])
-        .expect(0);
+    let told = folder.kb("symbols --used-by parse --lang rust").expect(0);
     assert!(told.stdout.contains("const LIMIT") && told.stdout.contains("fn helper"));
     assert!(!told.stdout.contains("fn parse"), "{}", told.stdout);
-    let told = folder.kb(["symbols", "--used-by", "handle"]).expect(0);
+    let told = folder.kb("symbols --used-by handle").expect(0);
     assert!(told.stdout.contains("tool.py:6-7  function  def parse"));
 }
 
@@ -126,34 +124,26 @@ fn a_long_list_goes_on_with_its_token() {
 #[test]
 fn nothing_found_says_why() {
     let folder = indexed();
-    let told = folder.kb(["symbols", "--name", "nowhere"]).expect(1);
-    assert!(told.stderr.contains("no symbol matches"), "{}", told.stderr);
-    let told = folder.kb(["symbols", "--uses", "nowhere"]).expect(1);
-    assert!(
-        told.stderr.contains("no symbol has the name nowhere"),
-        "{}",
-        told.stderr
-    );
-    let told = folder.kb(["symbols", "--kind", "gadget"]).expect(2);
-    assert!(
-        told.stderr.contains("function, class, method"),
-        "{}",
-        told.stderr
-    );
-    let told = folder.kb(["symbols", "--uses", "par*"]).expect(2);
-    assert!(told.stderr.contains("pattern"), "{}", told.stderr);
+    let told = folder.kb("symbols --name nowhere").expect(1);
+    told.stderr_has("no symbol matches");
+    let told = folder.kb("symbols --uses nowhere").expect(1);
+    told.stderr_has("no symbol has the name nowhere");
+    let told = folder.kb("symbols --kind gadget").expect(2);
+    told.stderr_has("function, class, method");
+    let told = folder.kb("symbols --uses par*").expect(2);
+    told.stderr_has("pattern");
     folder.write("text/a.md", "# A\n");
-    folder.kb(["index", "text", "-o", "b.kb"]).expect(0);
-    let told = folder.kb(["symbols", "b.kb"]).expect(1);
-    assert!(told.stderr.contains("`kb ls -f b.kb`"), "{}", told.stderr);
+    folder.kb("index text -o b.kb").expect(0);
+    let told = folder.kb("symbols b.kb").expect(1);
+    told.stderr_has("`kb ls -f b.kb`");
 }
 
 #[test]
 fn an_outline_shows_kinds_and_ends() {
     let folder = indexed();
-    let told = folder.kb(["outline", "lib.rs"]).expect(0);
+    let told = folder.kb("outline lib.rs").expect(0);
     let shown = "  9  3 impl Reader  impl, lines 9-14\n";
-    assert!(told.stdout.contains(shown), "{}", told.stdout);
+    told.stdout_has(shown);
     let told = folder
         .kb(["get", "lib.rs", "--section", "fn helper"])
         .expect(0);
@@ -170,13 +160,13 @@ fn lines_that_call_a_name_are_told_from_others() {
         "in/a.py",
         "def load(path):\n    return path\n\n\ndef main(paths):\n    load(1)\n    # load(2)\n    return map(load, paths)\n",
     );
-    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
-    let shown = folder.kb(["symbols", "--uses", "load"]).expect(0).stdout;
+    folder.kb("index in -o a.kb").expect(0);
+    let shown = folder.kb("symbols --uses load").expect(0).stdout;
     assert!(
         shown.contains("\n    called in line 6; named in line 7, 8\n"),
         "{shown}"
     );
-    let lines = folder.kb(["symbols", "--uses", "load", "--json"]);
+    let lines = folder.kb("symbols --uses load --json");
     let line = &lines.expect(0).json_lines()[0];
     assert_eq!(line["used_in_lines"], serde_json::json!([6, 7, 8]));
     assert_eq!(line["called_in_lines"], serde_json::json!([6]));
@@ -186,7 +176,7 @@ fn lines_that_call_a_name_are_told_from_others() {
 fn several_files_are_asked_one_after_the_other() {
     let folder = indexed();
     folder.write("other/b.py", "def start(text):\n    return helper(text)\n");
-    folder.kb(["index", "other", "-o", "b.kb"]).expect(0);
+    folder.kb("index other -o b.kb").expect(0);
     let ask = |flags: &[&str]| {
         let several = ["symbols", "-f", "b.kb", "-f", "a.kb"];
         run(folder.command().args(several).args(flags))
@@ -206,7 +196,7 @@ fn several_files_are_asked_one_after_the_other() {
     let rest = ask(&["--json", "--continue", next]);
     assert_eq!(rest.expect(0).json_lines()[0]["name"], "Reader");
     let refused = folder.kb(["symbols", "a.kb", "--continue", next]).expect(2);
-    assert!(refused.stderr.contains("--continue"), "{}", refused.stderr);
+    refused.stderr_has("--continue");
 }
 
 /// A method, a function and a function of a module, all of one name.
@@ -221,7 +211,7 @@ fn spawning() -> Folder {
     );
     let cpp = "namespace clay {\nvoid Rack::fire(int n) { turn(n); }\n}\n";
     folder.write("in/rack.cpp", cpp);
-    folder.kb(["index", "in", "-o", "a.kb"]).expect(0);
+    folder.kb("index in -o a.kb").expect(0);
     folder
 }
 
@@ -250,25 +240,19 @@ fn a_name_may_say_what_holds_the_symbol() {
             "{name}: {told:#?}"
         );
     }
-    let used = folder.kb(["symbols", "--uses", "shape()"]).expect(0);
+    let used = folder.kb("symbols --uses shape()").expect(0);
     assert!(used.stdout.starts_with("pot.py:2-3  "), "{used:#?}");
-    let used = folder
-        .kb(["symbols", "--used-by", "Wheel.fire()"])
-        .expect(0);
+    let used = folder.kb("symbols --used-by Wheel.fire()").expect(0);
     assert!(used.stdout.starts_with("pot.py:6-7  "), "{used:#?}");
 }
 
 #[test]
 fn a_name_that_nothing_holds_names_those_of_its_last_part() {
     let folder = spawning();
-    let told = folder.kb(["symbols", "--name", "Barge::fire"]).expect(1);
-    assert!(
-        told.stderr
-            .contains("no symbol is Barge::fire; 4 have the name fire"),
-        "{told:#?}"
-    );
-    let told = folder.kb(["symbols", "--name", "Barge::shape"]).expect(1);
-    assert!(told.stderr.contains("pot.py:6"), "{told:#?}");
+    let told = folder.kb("symbols --name Barge::fire").expect(1);
+    told.stderr_has("no symbol is Barge::fire; 4 have the name fire");
+    let told = folder.kb("symbols --name Barge::shape").expect(1);
+    told.stderr_has("pot.py:6");
 }
 
 #[test]

@@ -10,8 +10,8 @@ fn the_recall_of_a_column_is_that_of_the_imported_numbers() {
         .map(|n| format!("# Part {n}\n\n{}\n\n", format!("word{n} ").repeat(120)))
         .collect();
     folder.write("long/parts.md", lines);
-    folder.kb(["index", "long", "-o", "long.kb"]).expect(0);
-    let chunks = folder.kb(["get", "*", "-f", "long.kb", "--format", "chunks", "--json"]);
+    folder.kb("index long -o long.kb").expect(0);
+    let chunks = folder.kb("get * -f long.kb --format chunks --json");
     let count = chunks.expect(0).json_lines().len();
     assert!(count >= 200, "{count}");
     let mut state = 7u64;
@@ -41,15 +41,8 @@ fn the_recall_of_a_column_is_that_of_the_imported_numbers() {
     let fine = import("even", "i8").expect(0);
     assert!(!fine.stderr.contains("10 nearest"), "{}", fine.stderr);
     let lossy = import("uneven", "i4").expect(0);
-    assert!(
-        lossy.stderr.contains("of the 10 nearest vectors"),
-        "{}",
-        lossy.stderr
-    );
-    let columns = folder
-        .kb(["vectors", "long.kb", "--json"])
-        .expect(0)
-        .json_lines();
+    lossy.stderr_has("of the 10 nearest vectors");
+    let columns = folder.kb("vectors long.kb --json").expect(0).json_lines();
     let recall = |at: usize| columns[at]["recall"]["recall"].as_f64().unwrap();
     assert!(recall(1) > 0.9 && recall(2) < 0.7, "{columns:#?}");
 }

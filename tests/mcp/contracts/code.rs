@@ -55,7 +55,7 @@ fn programs() -> (Folder, Client) {
         );
         folder.write(format!("app/billing/invoice_{n}.py"), text);
     }
-    folder.kb(["index", "app"]).expect(0);
+    folder.kb("index app").expect(0);
     let client = Client::stdio(&folder, &["app.kb"]);
     (folder, client)
 }
@@ -220,8 +220,8 @@ fn the_index_of_the_working_directory_is_searched() {
     let folder = Folder::empty();
     folder.write("one/a.py", "def cast_off(rope):\n    return rope\n");
     folder.write("two/b.py", "def cast_off(line):\n    return line\n");
-    folder.kb(["index", "one"]).expect(0);
-    folder.kb(["index", "two"]).expect(0);
+    folder.kb("index one").expect(0);
+    folder.kb("index two").expect(0);
     let there = |place: &str| {
         let mut command = folder.command();
         command.current_dir(folder.path().join(place));

@@ -221,7 +221,7 @@ fn an_index_without_documentation_names_the_way_to_more() {
     // S4-09
     let folder = Folder::empty();
     folder.write("code/a.rs", "fn main() {}\n");
-    folder.kb(["index", "code"]).expect(0);
+    folder.kb("index code").expect(0);
     for arguments in [&["code.kb"][..], &["code.kb", "--allow-write"]] {
         let mut client = Client::stdio(&folder, arguments);
         let text = client.error("search_docs", json!({"query": "main"}));
@@ -245,7 +245,7 @@ fn titles_slugs_and_tags_have_every_word() {
     write("one.md", "title: Über tides\ntags: [harbour, moon]");
     write("two.md", "title: Tide tables\ntags: [moon]");
     write("harbour.md", "title: Ropes");
-    folder.kb(["index", "notes"]).expect(0);
+    folder.kb("index notes").expect(0);
     let mut client = Client::stdio(&folder, &["notes.kb"]);
     let mut found = |query: &str| {
         let found = client.tool("search", json!({"query": query, "mode": "title"}));
@@ -326,7 +326,7 @@ fn a_damaged_workbook_is_named_with_the_reason() {
     };
     let damaged = head("[Content_Types].xml") + &head("xl/workbook.xml");
     folder.write("edge/test-edge-cases/corrupted.xlsx", damaged);
-    folder.kb(["index", "edge"]).expect(0);
+    folder.kb("index edge").expect(0);
     let mut client = Client::stdio(&folder, &["edge.kb"]);
     let name = "test-edge-cases/corrupted.xlsx";
     let (_, text) = client.both("list_documents", json!({"skipped": true}));

@@ -195,7 +195,7 @@ fn a_request_has_a_number_of_its_own_until_it_is_answered() {
 fn answers_that_nobody_reads_do_not_fill_the_memory() {
     let folder = Folder::empty();
     folder.write("docs/long.md", "a line of text\n".repeat(50_000));
-    folder.kb(["index", "docs"]).expect(0);
+    folder.kb("index docs").expect(0);
     let mut command = folder.command();
     command.args(["mcp", "docs.kb"]);
     command.stdin(std::process::Stdio::piped());
@@ -329,7 +329,7 @@ fn bodies_that_do_not_come_lock_nobody_out() {
 fn a_revoked_client_that_does_not_read_is_cut_off() {
     let folder = Folder::empty();
     folder.write("docs/long.md", "a line of text\n".repeat(50_000));
-    folder.kb(["index", "docs", "-o", "harbour.kb"]).expect(0);
+    folder.kb("index docs -o harbour.kb").expect(0);
     let (server, [deaf, other]) = with_tokens(&folder, ["deaf", "other"]);
     let read = json!({"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {
         "_meta": Client::meta(), "uri": "kb://harbour/doc/long.md"}});

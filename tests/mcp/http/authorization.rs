@@ -314,13 +314,13 @@ fn a_token_opens_the_door_and_nothing_like_it_does() {
     client(&writing).tool("upload_document", upload);
     // Revoking works at once.
     folder
-        .kb(["token", "revoke", "reader", "--tokens", "tokens.json"])
+        .kb("token revoke reader --tokens tokens.json")
         .expect(0);
     assert_eq!(with(&format!("Bearer {reading}")).status, 401);
     assert_eq!(with(&format!("Bearer {writing}")).status, 200);
     server.stop();
     let listed = folder
-        .kb(["token", "list", "--tokens", "tokens.json", "--json"])
+        .kb("token list --tokens tokens.json --json")
         .expect(0)
         .json_lines();
     assert_eq!(listed.len(), 1, "{listed:?}");
@@ -338,9 +338,9 @@ fn at_most_ten_tokens_with_unique_names_in_a_private_file() {
         token(&folder, &format!("host {n}"), &[]);
     }
     let outcome = folder
-        .kb(["token", "create", "eleventh", "--tokens", "tokens.json"])
+        .kb("token create eleventh --tokens tokens.json")
         .expect(2);
-    assert!(outcome.stderr.contains("10"), "{}", outcome.stderr);
+    outcome.stderr_has("10");
     folder
         .kb(["token", "revoke", "host 3", "--tokens", "tokens.json"])
         .expect(0);
@@ -351,7 +351,7 @@ fn at_most_ten_tokens_with_unique_names_in_a_private_file() {
         .kb(["token", "revoke", "host 3", "--tokens", "tokens.json"])
         .expect(2);
     let printed = folder
-        .kb(["token", "list", "--tokens", "tokens.json"])
+        .kb("token list --tokens tokens.json")
         .expect(0)
         .stdout;
     assert!(
@@ -361,8 +361,6 @@ fn at_most_ten_tokens_with_unique_names_in_a_private_file() {
     use std::os::unix::fs::PermissionsExt;
     let open = std::fs::Permissions::from_mode(0o644);
     std::fs::set_permissions(folder.join("tokens.json"), open).unwrap();
-    let outcome = folder
-        .kb(["token", "list", "--tokens", "tokens.json"])
-        .expect(2);
-    assert!(outcome.stderr.contains("600"), "{}", outcome.stderr);
+    let outcome = folder.kb("token list --tokens tokens.json").expect(2);
+    outcome.stderr_has("600");
 }

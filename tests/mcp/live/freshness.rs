@@ -10,7 +10,7 @@ use crate::support::{Folder, PATIENCE};
 fn project() -> Folder {
     let folder = Folder::empty();
     folder.write("src/main.py", "def walrus():\n    return 1\n");
-    folder.kb(["index", "src", "-o", "src.kb"]).expect(0);
+    folder.kb("index src -o src.kb").expect(0);
     folder
 }
 
@@ -59,7 +59,7 @@ fn a_server_that_may_write_follows_its_sources() {
 #[test]
 fn sealed_files_and_those_of_other_folders_stay_as_they_are() {
     let folder = project();
-    folder.kb(["seal", "src.kb", "-o", "sealed.kb"]).expect(0);
+    folder.kb("seal src.kb -o sealed.kb").expect(0);
     folder.write("other/a.md", "# A\n");
     for arguments in [
         &["sealed.kb", "--allow-write"][..],

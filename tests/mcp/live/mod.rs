@@ -30,16 +30,16 @@ fn changes_by_other_processes_are_served_at_once() {
         "harbour/rope.md",
         "# Rope\n\nSplice the hawser with a fid.\n",
     );
-    folder.kb(["index", "harbour"]).expect(0);
+    folder.kb("index harbour").expect(0);
     assert_eq!(first("splice the hawser"), "rope.md");
     folder.write(
         "harbour/sail.md",
         "# Sail\n\nReef the mainsail before the squall.\n",
     );
-    folder.kb(["index", "harbour", "--rebuild"]).expect(0);
+    folder.kb("index harbour --rebuild").expect(0);
     assert_eq!(first("reef the mainsail"), "sail.md");
-    folder.kb(["rm", "harbour.kb", "sail.md"]).expect(0);
-    folder.kb(["seal", "harbour.kb"]).expect(0);
+    folder.kb("rm harbour.kb sail.md").expect(0);
+    folder.kb("seal harbour.kb").expect(0);
     assert_ne!(first("reef the mainsail"), "sail.md");
 }
 
@@ -52,7 +52,7 @@ fn whoever_subscribed_hears_of_a_commit_within_seconds() {
             "harbour/docs/guide.md",
             format!("# Guide {n}\n\nOther words.\n"),
         );
-        folder.kb(["index", "harbour"]).expect(0);
+        folder.kb("index harbour").expect(0);
     };
     // The newest revision: one request that stays open.
     let mut client = Client::over(Stdio::start(&folder, FILE), MODERN);
@@ -118,15 +118,7 @@ fn a_server_that_watches_follows_its_sources() {
     }
     // Another writer is not locked out by a server that only watches.
     folder
-        .kb([
-            "tag",
-            "-f",
-            "harbour.kb",
-            "knots.md",
-            "--add",
-            "rope",
-            "--wait",
-        ])
+        .kb("tag -f harbour.kb knots.md --add rope --wait")
         .expect(0);
 }
 
@@ -205,7 +197,7 @@ fn each_answer_to_many_clients_is_of_one_commit() {
     let mut client = Client::http(&server);
     assert_eq!(client.tool("index_stats", json!({}))["file_count"], 8);
     drop(server);
-    folder.kb(["verify", "harbour.kb", "--deep"]).expect(0);
+    folder.kb("verify harbour.kb --deep").expect(0);
 }
 
 #[test]
@@ -248,8 +240,8 @@ fn a_watching_server_ignores_a_folder_of_the_same_name() {
     let folder = Folder::empty();
     folder.write("p1/docs/a.md", "# Anchor\n\nDrop it.\n");
     folder.write("p2/docs/g.md", "# Gull\n\nIt was never named.\n");
-    folder.kb(["index", "p1/docs", "-o", "n.kb"]).expect(0);
-    folder.kb(["seal", "n.kb"]).expect(0);
+    folder.kb("index p1/docs -o n.kb").expect(0);
+    folder.kb("seal n.kb").expect(0);
     let mut command = folder.command();
     command.current_dir(folder.join("p2"));
     let arguments = ["../n.kb", "--allow-write", "--watch"];
@@ -257,7 +249,7 @@ fn a_watching_server_ignores_a_folder_of_the_same_name() {
     crate::support::wait_until("the folder was looked at", || {
         server.said().contains("is not watched")
     });
-    let found = folder.kb(["ls", "-f", "n.kb", "-r"]).expect(0).stdout;
+    let found = folder.kb("ls -f n.kb -r").expect(0).stdout;
     assert_eq!(found, "a.md\n");
     assert!(server.end().stderr.contains("kb watch FOLDER"));
 }

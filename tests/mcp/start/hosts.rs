@@ -52,7 +52,7 @@ fn a_server_is_installed_into_every_host_and_taken_out_again() {
             assert!(text.contains("harbour=") && text.contains("mcp"), "{text}");
             assert_eq!(file.contains("/home/"), more.is_empty(), "{file}");
             let again = kb(&folder, &install).expect(0);
-            assert!(again.stderr.contains("already"), "{}", again.stderr);
+            again.stderr_has("already");
             kb(&folder, &uninstall).expect(0);
             let text = std::fs::read_to_string(&file).unwrap();
             assert!(!text.contains("harbour"), "{text}");
@@ -96,7 +96,7 @@ fn another_server_and_a_broken_file_stay() {
     .expect(0);
     folder.write(".mcp.json", "{\"mcpServers\": ");
     let refused = kb(&folder, &install).expect(2);
-    assert!(refused.stderr.contains(".mcp.json"), "{}", refused.stderr);
+    refused.stderr_has(".mcp.json");
     let text = std::fs::read_to_string(folder.join(".mcp.json")).unwrap();
     assert_eq!(text, "{\"mcpServers\": ");
     kb(&folder, &["mcp", "harbour.kb", "--dry-run"]).expect(2);
@@ -214,8 +214,6 @@ fn a_set_of_tools_halves_the_list() {
         code * 100 <= all * 55 && docs * 100 <= all * 60,
         "{all} {code} {docs}"
     );
-    let wrong = folder
-        .kb(["mcp", "harbour.kb", "--tools", "find"])
-        .expect(2);
-    assert!(wrong.stderr.contains("search_docs"), "{}", wrong.stderr);
+    let wrong = folder.kb("mcp harbour.kb --tools find").expect(2);
+    wrong.stderr_has("search_docs");
 }

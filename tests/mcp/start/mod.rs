@@ -73,7 +73,7 @@ fn without_a_file_the_one_of_the_folder_is_served() {
 fn several_files_are_told_apart_by_name_and_searched_together() {
     let folder = Folder::indexed();
     folder.write("more/tools.md", "# Tools\n\nA marlinspike opens knots.\n");
-    folder.kb(["index", "more"]).expect(0);
+    folder.kb("index more").expect(0);
     let mut client = Client::stdio(&folder, &["harbour.kb", "ship=more.kb"]);
     let given = json!({"query": "marlinspike knots", "full": true});
     let found = client.tool("search", given);
@@ -195,10 +195,8 @@ fn host_configurations_have_absolute_paths() {
         let (_, (code, told)) = remote(&more);
         assert!(code == Some(2) && told.contains(words), "{told}");
     }
-    let outcome = folder
-        .kb(["mcp", "harbour.kb", "--print-config", "emacs"])
-        .expect(2);
-    assert!(outcome.stderr.contains("claude"), "{}", outcome.stderr);
+    let outcome = folder.kb("mcp harbour.kb --print-config emacs").expect(2);
+    outcome.stderr_has("claude");
 }
 
 #[test]
@@ -213,7 +211,7 @@ fn a_damaged_file_is_told_and_does_not_end_the_server() {
             .iter_mut()
             .for_each(|byte| *byte ^= 0x5a);
         folder.write("damaged.kb", damaged);
-        if folder.kb(["info", "damaged.kb"]).code != Some(0) {
+        if folder.kb("info damaged.kb").code != Some(0) {
             continue;
         }
         served += 1;
@@ -250,7 +248,7 @@ fn a_file_of_an_older_format_is_not_served_and_stays() {
     let older = make_older(&path);
     for more in [&[][..], &["--allow-write"]] {
         let refused = run(folder.command().args(["mcp", "harbour.kb"]).args(more)).expect(2);
-        assert!(refused.stderr.contains(&older_version()), "{refused:#?}");
+        refused.stderr_has(&older_version());
         assert!(refused.hint().contains("-o harbour.kb"), "{refused:#?}");
         assert!(std::fs::read(&path).unwrap() == older);
     }

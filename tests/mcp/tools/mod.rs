@@ -135,8 +135,8 @@ fn an_index_without_documents_or_without_code_says_so() {
     let folder = Folder::empty();
     folder.write("code/a.rs", "fn main() {}\n");
     folder.write("docs/a.md", "# A\n\nText.\n");
-    folder.kb(["index", "code"]).expect(0);
-    folder.kb(["index", "docs"]).expect(0);
+    folder.kb("index code").expect(0);
+    folder.kb("index docs").expect(0);
     let mut client = Client::stdio(&folder, &["code.kb"]);
     let text = client.error("search_docs", json!({"query": "main"}));
     // What nobody can do here is no advice.
@@ -299,7 +299,7 @@ fn irrelevant_queries_and_stale_files_are_flagged() {
         "quarterly financial results",
         "STALE: ",
     ));
-    folder.kb(["index", "office"]).expect(0);
+    folder.kb("index office").expect(0);
     assert!(!warned(
         &mut client,
         "search",
@@ -316,7 +316,7 @@ fn a_document_is_cut_at_800_kb_and_nowhere_else() {
     let large = "wörter und wörter\n".repeat(60_000);
     folder.write("texts/small.txt", &small);
     folder.write("texts/large.txt", &large);
-    folder.kb(["index", "texts"]).expect(0);
+    folder.kb("index texts").expect(0);
     let mut client = Client::stdio(&folder, &["texts.kb"]);
     let given = json!({"doc_handle": "small.txt", "max_tokens": 204_800});
     let found = client.tool("get_document", given);

@@ -20,7 +20,7 @@ fn served(folder: &Folder, documents: &[(&str, &str)]) -> Client {
     for (name, text) in documents {
         folder.write(format!("long/{name}"), text);
     }
-    folder.kb(["index", "long", "-o", "long.kb"]).expect(0);
+    folder.kb("index long -o long.kb").expect(0);
     Client::stdio(folder, &["long.kb"])
 }
 

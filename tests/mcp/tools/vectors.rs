@@ -16,9 +16,7 @@ fn with_vectors() -> Folder {
     let line = |(document, vector)| json!({"document": document, "chunk": 0, "vector": vector});
     let lines: Vec<String> = rows.map(line).iter().map(ToString::to_string).collect();
     folder.write("own.jsonl", lines.join("\n"));
-    folder
-        .kb(["import", "vectors", "harbour.kb", "own.jsonl"])
-        .expect(0);
+    folder.kb("import vectors harbour.kb own.jsonl").expect(0);
     folder
 }
 
@@ -39,9 +37,7 @@ fn search_takes_a_vector_with_words_and_without() {
     assert_eq!(best(given), "src/tide.rs");
     let given = json!({"query": "paraffin storms", "vector": [1, 0, 0], "vector_column": column});
     assert_eq!(best(given), "notes.txt");
-    folder
-        .kb(["vectors", "harbour.kb", "--default", "own"])
-        .expect(0);
+    folder.kb("vectors harbour.kb --default own").expect(0);
     assert_eq!(
         best(json!({"query": "", "vector": [0, 1, 0]})),
         "src/buoy.py"
