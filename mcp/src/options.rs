@@ -48,6 +48,23 @@ pub struct Options {
     pub opened: Option<Opened>,
 }
 
+#[cfg(test)]
+impl Options {
+    /// Of a server that reads these files, on one thread, and tells nobody.
+    pub(crate) fn reading(files: Vec<(String, PathBuf)>) -> Options {
+        Options {
+            files,
+            allow_write: false,
+            allow_roots: Vec::new(),
+            threads: 1,
+            tools: None,
+            tool_prefix: None,
+            note: Arc::new(|_| ()),
+            opened: None,
+        }
+    }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

@@ -330,8 +330,6 @@ fn object(value: Value) -> Object {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use kb_engine::KbWriter;
 
     use super::*;
@@ -346,16 +344,7 @@ mod tests {
         writer.add_bytes("b.md:2", b"b\n").unwrap();
         writer.add_bytes("a.md:1-2", b"other\n").unwrap();
         writer.commit().unwrap();
-        let options = Options {
-            files: vec![("own".to_owned(), path)],
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(vec![("own".to_owned(), path)]);
         let indexes = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
         let text = |address: &str| read(&indexes, address).ok().map(|found| found.text);
         for address in [

@@ -351,16 +351,7 @@ mod tests {
             writer.commit().unwrap();
             all.push(((*name).to_owned(), path));
         }
-        let options = Options {
-            files: all,
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(all);
         Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"))
     }
 
@@ -443,16 +434,7 @@ mod tests {
         drop(writer);
         let files = [("one", "one.kb"), ("here", "here.kb")];
         let files = files.map(|(name, file)| (name.to_owned(), folder.path().join(file)));
-        let options = Options {
-            files: files.to_vec(),
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(files.to_vec());
         let open = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
         assert_eq!(open.pick_all(None).unwrap().len(), 2);
         let asked = open.pick_all(Some(".")).unwrap();
@@ -474,19 +456,10 @@ mod tests {
         let lines = open.document(None, "own/dup.md:1-1").unwrap().lines;
         assert_eq!(lines, Some(Lines { first: 1, last: 1 }));
         // The name of an index need not be that of its file.
-        let options = Options {
-            files: vec![
-                ("first".to_owned(), folder.path().join("own.kb")),
-                ("second".to_owned(), folder.path().join("other.kb")),
-            ],
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(vec![
+            ("first".to_owned(), folder.path().join("own.kb")),
+            ("second".to_owned(), folder.path().join("other.kb")),
+        ]);
         let open = Indexes::open(&options).unwrap_or_else(|error| panic!("{error:?}"));
         assert_eq!(found(&open, "first/dup.md:1"), "first: dup.md");
     }

@@ -152,16 +152,7 @@ mod tests {
     }
 
     fn server(file: &Path) -> Arc<Server> {
-        let options = Options {
-            files: vec![("team".to_owned(), file.to_path_buf())],
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(vec![("team".to_owned(), file.to_path_buf())]);
         Server::new(&options, None).ok().unwrap()
     }
 
@@ -222,16 +213,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("team.kb");
         write(&file, "a.md", "one");
-        let options = Options {
-            files: vec![("team".to_owned(), file)],
-            allow_write: false,
-            allow_roots: Vec::new(),
-            threads: 1,
-            tools: None,
-            tool_prefix: None,
-            note: Arc::new(|_| ()),
-            opened: None,
-        };
+        let options = Options::reading(vec![("team".to_owned(), file)]);
         let queue = QueueLimit::new(0, Duration::ZERO);
         let server = Server::new(&options, Some(queue)).ok().unwrap();
         let (release, held) = std::sync::mpsc::channel::<()>();

@@ -27,16 +27,7 @@ fn server_and_middleware(
     let mut writer = kb_engine::KbWriter::open_or_create(&file).unwrap();
     writer.add_bytes("a.md", b"one").unwrap();
     writer.commit().unwrap();
-    let options = Options {
-        files: vec![("team".to_owned(), file)],
-        allow_write: false,
-        allow_roots: Vec::new(),
-        threads: 1,
-        tools: None,
-        tool_prefix: None,
-        note: Arc::new(|_| ()),
-        opened: None,
-    };
+    let options = Options::reading(vec![("team".to_owned(), file)]);
     let server = Server::new(&options, None).ok().unwrap();
     let origins: Vec<String> = origins.iter().map(|origin| (*origin).to_owned()).collect();
     let names = AllowList::new(&[], &origins).unwrap();
