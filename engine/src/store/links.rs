@@ -5,6 +5,7 @@
 use kb_types::link::{Link, name_of};
 
 /// Stands behind the name.
+// No path has a zero byte: with it the links to `a` do not begin as those to `ab` do.
 const BEHIND_NAME: char = '\0';
 
 /// Begins a link to a note; no path begins so.

@@ -14,6 +14,7 @@ use crate::store::{deleted, facets, tables};
 const SEGMENT_VERSION: u8 = 3;
 
 /// Version of the records of segments without vectors of other models.
+// Still written where it says all, so a file without such vectors has the bytes that it had before there were any.
 const BARE_VERSION: u8 = 2;
 
 /// Row of table `segs`.

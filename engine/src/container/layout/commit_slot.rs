@@ -40,6 +40,7 @@ const TRANSACTION_AT: usize = 104;
 const SLOT_CHECKSUM_AT: usize = 112;
 
 /// redb's file format in byte 0 of a slot.
+// redb's `FILE_FORMAT_VERSION3`. redb 4 writes no other and asks for an upgrade of earlier ones.
 const SLOT_VERSION: u8 = 3;
 
 /// A commit slot of redb's header, with where pages lie.

@@ -15,6 +15,7 @@ use crate::container::layout::page::PagePointer;
 use crate::container::layout::table::{Key, Table, Widths};
 
 /// First byte of a leaf page.
+// From redb's `tree_store/btree_base.rs`, as is the next one.
 pub(crate) const LEAF: u8 = 1;
 
 /// First byte of a branch page.

@@ -16,6 +16,7 @@ use redb::backends::FileBackend;
 pub(crate) const WRITER_BYTE: u64 = (1 << 62) + 900;
 
 /// Locked shared by readers that ask for time.
+// A byte of its own: the writer holds [`WRITER_BYTE`] exclusively while readers take this one.
 pub(crate) const LEASE_BYTE: u64 = (1 << 62) + 901;
 
 /// A lock on one byte, released when it is dropped. The lock belongs to the open file, not to the

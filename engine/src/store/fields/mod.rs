@@ -19,6 +19,7 @@ use value::unquoted;
 const VALUE_LIMIT_CHARS: usize = 64;
 
 /// Facets of one document: a list has one for each item.
+// Each is a row of its own with a bitmap, and a document may state a list of any length.
 const FACETS_LIMIT: usize = 200;
 
 /// Names that are no facets: tags have their own, the others are texts.

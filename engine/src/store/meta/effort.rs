@@ -13,6 +13,8 @@ use crate::store::tables;
 const EFFORT_VERSION: u8 = 3;
 
 /// Version of a row with a share of the lists instead of a reach.
+// Builds of 0.10 wrote this version and the next one. An index run that makes such a file anew keeps the recall that
+// a person asked for.
 const SHARED_VERSION: u8 = 2;
 
 /// Version of a row that does not say which part of the file was measured.

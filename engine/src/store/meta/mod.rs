@@ -18,6 +18,8 @@ pub(crate) mod effort;
 pub(crate) mod selection;
 pub(crate) mod vector_columns;
 
+// A record begins with its version. A field at the end does not raise it, because decoding ignores bytes behind the
+// fields that it knows (`decode_record`).
 const META_VERSION: u8 = 1;
 const MANIFEST_VERSION: u8 = 1;
 const SEAL_VERSION: u8 = 1;

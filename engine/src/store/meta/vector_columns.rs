@@ -21,6 +21,7 @@ const COLUMN_VERSION: u8 = 1;
 /// Version of a column of which it was measured how much searches of its inverted lists are to read.
 const MEASURED_VERSION: u8 = 3;
 /// Version of a column with an effort of an older kind, which is ignored.
+// Builds of 0.10 wrote it. An index run that makes such a file anew names the columns that it loses.
 const SHARED_VERSION: u8 = 2;
 /// Version of a column that knows its model.
 const MODELLED_VERSION: u8 = 4;

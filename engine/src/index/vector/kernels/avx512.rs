@@ -141,6 +141,7 @@ unsafe fn unpacked(bytes: *const u8) -> __m512i {
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
 unsafe fn i4_rows(query: OneQuery<'_>, rows: &[u8], products: &mut [i32]) {
+    // As in `i8_rows`.
     const ROWS: usize = 4;
     let width = query.row.len();
     let stride = width / 2;

@@ -18,6 +18,7 @@ use crate::index::vector::record::CODEC_I8;
 pub(crate) const LEVELS: u16 = 1 << 13;
 
 /// Reach from which on all lists are read, in standard deviations.
+// The range of the estimates ends there ([`ESTIMATED`]): rows farther out could not be told apart.
 pub const WHOLE_REACH: f32 = 12.0;
 
 /// Lists that are sorted before the first one is read.

@@ -19,6 +19,8 @@ use crate::store::effort::{EffortRecord, MeasuredRecord};
 use crate::store::meta::{Meta, RecallRecord};
 
 /// Queries of a measurement.
+// They have 1,280 nearest chunks together: if these were independent, the standard error of a recall of 0.97 would be
+// 0.005, half of [`CHEAP`].
 const QUESTIONS: usize = 128;
 
 /// Of how many nearest rows, by the stored vectors, the unquantised ones are made again: the nearest
@@ -29,6 +31,7 @@ const RERANKED: usize = 32;
 const CHEAP: f32 = 0.01;
 
 /// How many of [`EFFORTS`] are tried without a wish: what the others find more is little, and it takes longer.
+// On the Linux sources the aim alone led to 3,600 candidates, slower than a scan of all sign bits.
 const CHEAP_EFFORTS: usize = 9;
 
 /// Asks a file that was just committed, and notes in a commit of its own what was found and how much

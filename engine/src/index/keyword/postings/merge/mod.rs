@@ -17,6 +17,7 @@ use crate::container::column::ExtentSink;
 use crate::index::keyword::record::{KeywordRecord, MAX_ROWS};
 
 /// Marks a row that is dropped. It is above every valid row.
+// Rows are below 2^24 ([`MAX_NUMBER`](super::encoding::MAX_NUMBER)).
 pub(crate) const DROPPED: u32 = u32::MAX;
 
 /// Rows of one window. Lists with more postings than this are merged window by window.

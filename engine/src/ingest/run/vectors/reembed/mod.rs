@@ -33,6 +33,7 @@ use crate::store::vector_columns::{NAME_LIMIT_CHARS, NumberedColumn, VectorColum
 const SORTED_BATCHES: usize = 8;
 
 /// A commit waits at least so many times as long as the last one took.
+// So that commits take at most an eleventh of a run, however large the file is.
 const COMMIT_SHARE: u32 = 10;
 
 /// A vector that waits for its commit.

@@ -29,6 +29,7 @@ use crate::store::documents::symbols::groups::{self, Group, Head};
 use crate::store::documents::symbols::nested;
 use crate::store::documents::symbols::stored::StoredSymbols;
 
+// Version 1 had the canonical body, in more bytes. No file that this program reads has it.
 const SYMBOLS_VERSION: u8 = 2;
 
 /// Version of rows that say where groups are, and of those of groups.
@@ -36,6 +37,7 @@ pub(super) const DIVIDED_VERSION: u8 = 3;
 const GROUP_VERSION: u8 = 1;
 
 /// Forms of a body.
+// A short body does not pay for the head of a frame.
 const PLAIN: u8 = 0;
 const ZSTD: u8 = 1;
 const ZSTD_WITH_DICTIONARY: u8 = 2;
