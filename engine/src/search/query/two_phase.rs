@@ -18,6 +18,7 @@ use crate::search::sources::{ChunkAddress, Sources};
 const READ_LIMIT_BYTES: u64 = 512 << 20;
 
 /// The limit divided by this is the share for choosing the form of each phrase. The rest is for hits.
+// A phrase of frequent words would otherwise use up the limit before a hit is verified.
 const CHOICE_SHARE: u64 = 2;
 
 /// Rows of the first batch, which shows whether a phrase has an exact match.

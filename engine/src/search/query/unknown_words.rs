@@ -24,6 +24,7 @@ const LEAST_LETTERS: usize = 4;
 const LETTERS_OF_TWO: usize = 8;
 
 /// Similar terms whose words are read in a text.
+// Each is read in up to [`ROWS_OF_TERM`] rows, and a row costs the decoding of a block of text.
 const MOST_READ: usize = 6;
 
 /// Rows in which the words of a term are looked for, in all segments.

@@ -1,6 +1,7 @@
 //! How scores of a contextual model join those of the built-in one.
 
 /// Fewest chunks with both scores that tell how one scale follows from the other.
+// Each scale is a mean and a deviation, and one number has no deviation.
 const LEAST_PAIRS: usize = 2;
 
 /// What keyword score, built-in model and contextual model weigh; not scaled to any sum.

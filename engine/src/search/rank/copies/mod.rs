@@ -35,6 +35,7 @@ const MOST_DOCUMENT_BYTES: u32 = 4 << 20;
 const SCORE_RANGE: f32 = 0.15;
 
 /// Least share of their lines that near copies have in common.
+// A licence of twenty lines before a function of twenty is half of a chunk.
 const CHUNK_LIKENESS: f32 = 0.5;
 
 /// Least share of their lines that two versions of a document have in common.
