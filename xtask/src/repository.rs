@@ -33,6 +33,11 @@ pub const AS_TESTS: [&str; 2] = ["--example", "write"];
 /// A cargo command that starts in the root of the repository.
 pub fn cargo(arguments: &[&str]) -> Command {
     let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    program_at_root(Path::new(&program), arguments)
+}
+
+/// A command that starts in the root of the repository, for cargo or a program that starts cargo.
+pub fn program_at_root(program: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
     // These describe the package of this tool, not the one that is started.

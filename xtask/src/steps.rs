@@ -46,6 +46,11 @@ impl Summary {
         self.failed_steps.is_empty() && self.failed_tests == 0
     }
 
+    /// Whether a test passed.
+    pub(crate) fn has_tests(&self) -> bool {
+        self.passed_tests > 0
+    }
+
     /// Notes a step that failed.
     pub(crate) fn fail(&mut self, name: &'static str) {
         self.failed_steps.push(name);

@@ -15,27 +15,8 @@ const TOOLS: [&str; 2] = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
 
 /// Builds `kb` and says where it is.
 pub(super) fn program(options: &Options) -> Result<PathBuf> {
-    let mut build = if options.is_linux() {
-        zigbuild()?
-    } else {
-        cargo(&["build"])
-    };
-    build.args([
-        "--locked",
-        "--profile",
-        &options.profile,
-        "--package",
-        "kb-cli",
-        "--bin",
-        "kb",
-    ]);
-    build.args(["--target", &options.target]);
-    if options.builds_std {
-        // Unstable in a stable compiler, and the only way to a target whose standard library it does not have.
-        build
-            .arg("-Zbuild-std=std,panic_unwind")
-            .env("RUSTC_BOOTSTRAP", "1");
-    }
+    let mut build = cargo_for(options, Verb::Build)?;
+    build.args(["--package", "kb-cli", "--bin", "kb"]);
     repository::run(&mut build)?;
     let folder = target().join(&options.target).join(&options.profile);
     let program = folder.join(options.program_name());
@@ -45,10 +26,38 @@ pub(super) fn program(options: &Options) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// `cargo zigbuild`, from an environment of its own.
-fn zigbuild() -> Result<Command> {
+/// What cargo is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Build,
+    Test,
+}
+
+/// A cargo that compiles for the target in the profile that is asked for.
+pub(super) fn cargo_for(options: &Options, verb: Verb) -> Result<Command> {
+    let mut command = match (options.is_linux(), verb) {
+        (true, Verb::Build) => zig("zigbuild")?,
+        (true, Verb::Test) => zig("test")?,
+        (false, Verb::Build) => cargo(&["build"]),
+        (false, Verb::Test) => cargo(&["test"]),
+    };
+    command.args(["--locked", "--profile", &options.profile]);
+    command.args(["--target", &options.target]);
+    if options.builds_std {
+        // Unstable in a stable compiler, and the only way to a target whose standard library it does not have.
+        command
+            .arg("-Zbuild-std=std,panic_unwind")
+            .env("RUSTC_BOOTSTRAP", "1");
+    }
+    Ok(command)
+}
+
+/// A verb of `cargo-zigbuild`, from an environment of its own.
+fn zig(verb: &str) -> Result<Command> {
     let tools = tools()?;
-    let mut command = cargo(&["zigbuild"]);
+    // Started by its path: `cargo zigbuild` knows no other verb.
+    let mut command =
+        repository::program_at_root(&python::programs(&tools).join("cargo-zigbuild"), &[verb]);
     command.env("PATH", with_programs_of(&tools)?);
     // It finds the zig of this environment by its Python.
     command.env("VIRTUAL_ENV", &tools);

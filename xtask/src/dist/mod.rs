@@ -5,6 +5,7 @@
 mod archive;
 mod build;
 mod deb;
+pub(crate) mod kernels;
 mod manifests;
 mod options;
 mod stage;
@@ -28,7 +29,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         manifests::write(&PathBuf::from(folder))?;
         return Ok(true);
     }
-    let options = Options::parse(arguments)?;
+    let options = Options::parse(arguments, "dist")?;
     let version = workspace_value("version")?;
     let program = match &options.program {
         Some(program) => program.clone(),

@@ -22,10 +22,11 @@ pub(super) struct Options {
 }
 
 impl Options {
-    pub(super) fn parse(arguments: &[String]) -> Result<Options> {
+    /// Reads the arguments of a verb; `profile` is the one it takes by itself.
+    pub(super) fn parse(arguments: &[String], profile: &str) -> Result<Options> {
         let mut options = Options {
             target: default_target()?,
-            profile: "dist".to_owned(),
+            profile: profile.to_owned(),
             ..Options::default()
         };
         let mut rest = arguments.iter();
@@ -42,7 +43,7 @@ impl Options {
                 "--program" => options.program = Some(PathBuf::from(value()?)),
                 other => {
                     bail!(
-                        "dist knows --target, --profile, --runner, --build-std, --program, not {other:?}"
+                        "there are --target, --profile, --runner, --build-std, --program, not {other:?}"
                     )
                 }
             }
@@ -60,6 +61,12 @@ impl Options {
 
     pub(super) fn program_name(&self) -> &'static str {
         if self.is_windows() { "kb.exe" } else { "kb" }
+    }
+
+    /// The variable by which cargo learns what starts the tests of the target.
+    pub(super) fn runner_variable(&self) -> String {
+        let target = self.target.to_uppercase().replace(['-', '.'], "_");
+        format!("CARGO_TARGET_{target}_RUNNER")
     }
 
     /// A command that starts this program of the target.
@@ -93,9 +100,17 @@ mod tests {
 
     #[test]
     fn a_wrong_flag_is_refused() {
-        assert!(Options::parse(&["--runner".to_owned()]).is_err());
-        assert!(Options::parse(&["--fast".to_owned()]).is_err());
-        let options = Options::parse(&["--target".to_owned(), "x86_64-pc-windows-msvc".to_owned()]);
-        assert_eq!(options.unwrap().program_name(), "kb.exe");
+        let parse = |arguments: &[&str]| {
+            let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+            Options::parse(&arguments, "dist")
+        };
+        assert!(parse(&["--runner"]).is_err());
+        assert!(parse(&["--fast"]).is_err());
+        let options = parse(&["--target", "x86_64-pc-windows-msvc"]).unwrap();
+        assert_eq!(options.program_name(), "kb.exe");
+        assert_eq!(
+            options.runner_variable(),
+            "CARGO_TARGET_X86_64_PC_WINDOWS_MSVC_RUNNER"
+        );
     }
 }
