@@ -139,10 +139,10 @@ pub use progress::{Hook, Progress, Stage};
 pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, ContextLines, Correction,
-    Explanation, Filters, FoundSymbol, Hit, HitSymbol, K_LIMIT, LINE_BYTES, Mode,
-    QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals, Request, Response, Scope, Show,
-    Sort, Step, SymbolRelation, SymbolsRequest, SymbolsResponse, THREADS_LIMIT, TermScore,
-    TermStatistics, TextContext, install_models, shown_score,
+    Explanation, FACETS_LIMIT, FacetCounts, Filters, FoundSymbol, Hit, HitSymbol, K_LIMIT,
+    LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals, Request,
+    Response, Scope, Show, Sort, Step, SymbolRelation, SymbolsRequest, SymbolsResponse,
+    THREADS_LIMIT, TermScore, TermStatistics, TextContext, install_models, shown_score,
 };
 #[cfg(feature = "regex")]
 pub use search::{

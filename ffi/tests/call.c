@@ -201,6 +201,10 @@ static void every_call_of_help_answers(void) {
     CHECK_NUMBER(1, json_len(json_get(corrected, "corrections")));
     CHECK_NUMBER(1, json_len(json_get(corrected, "missing")));
     json_free(corrected);
+    json *counted = answer("{\"call\":\"search\",\"query\":\"tides\",\"mode\":\"keyword\",\"sort\":\"-size\",\"group_by\":\"class\",\"facets\":\"type\"}");
+    CHECK_NUMBER(1, json_len(json_get(counted, "facets")));
+    json_free(counted);
+    refused(KB_INVALID_ARGUMENT, KB_STR("{\"call\":\"search\",\"query\":\"tides\",\"sort\":\"szie\"}"));
     json *as_written = answer("{\"call\":\"search\",\"query\":\"tidse\",\"mode\":\"keyword\",\"exact\":true}");
     CHECK_NUMBER(0, json_len(json_get(as_written, "corrections")));
     json_free(as_written);

@@ -64,7 +64,7 @@ pub use info::{info, vector_column};
 pub use numbers::{bytes, count, score};
 pub use object::Object;
 pub use outline::{part, parts_total, section, sections_total};
-pub use paging::{paging, spelling, summary};
+pub use paging::{facets, paging, spelling, summary};
 pub use parts::{page, part_address, sheet_row, slide};
 #[cfg(feature = "regex")]
 pub use regex::regex_match;

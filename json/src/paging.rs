@@ -32,6 +32,27 @@ pub fn spelling(response: &Response) -> Object {
         .field("missing", response.missing.clone())
 }
 
+/// `facets`: of each field that was asked for its `values`, each with the number of `documents` that have it, and how many
+/// `more_values` there are. Empty where none was asked for.
+#[must_use]
+pub fn facets(response: &Response) -> Object {
+    if response.facets.is_empty() {
+        return Object::new();
+    }
+    let facets = response.facets.iter().map(|facet| {
+        let values = facet.values.iter().map(|(value, documents)| {
+            Object::new()
+                .field("value", &**value)
+                .field("documents", *documents)
+        });
+        Object::new()
+            .field("field", &*facet.field)
+            .objects("values", values.collect())
+            .field("more_values", facet.more_values)
+    });
+    Object::new().objects("facets", facets.collect())
+}
+
 /// What is said of an answer as a whole, as `summary`: whether it is about what was asked, which only a ranked search
 /// says, and warnings. `spelling`: the object of that name, for a ranked search.
 #[must_use]

@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex, final, overload
 from typing_extensions import disjoint_base
 
 from kbfile._field import FieldValue
-from kbfile._types import Class, Embedder, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since, Sort
+from kbfile._types import Class, Embedder, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since
 
 __all__ = [
     "Progress",
@@ -118,7 +118,9 @@ class Kb:
         k: int = 10,
         mode: Mode = "hybrid",
         scope: Scope = "chunks",
-        sort: Sort = "score",
+        sort: str = "score",
+        group_by: str | None = None,
+        facets: OneOrMany = (),
         folder: OneOrMany | None = None,
         path: OneOrMany | None = None,
         type: OneOrMany | None = None,
@@ -151,6 +153,9 @@ class Kb:
         exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
         `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
         `where` is a condition on fields: 'year > 2015 and author in ("Kim", "Lee") and not draft'.
+        `sort` is "score", "recency", "path", or a field ("year"; "-year": greatest value first). `group_by` returns
+        one hit for each value of a field. `facets`, names of fields, fills `facets` of the result. With these, only relevant
+        hits count.
         `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
         number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
         together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
@@ -171,7 +176,9 @@ class Kb:
         k: int = 10,
         mode: Mode = "hybrid",
         scope: Scope = "chunks",
-        sort: Sort = "score",
+        sort: str = "score",
+        group_by: str | None = None,
+        facets: OneOrMany = (),
         folder: OneOrMany | None = None,
         path: OneOrMany | None = None,
         type: OneOrMany | None = None,
@@ -207,7 +214,9 @@ class Kb:
         k: int = 10,
         mode: Mode = "hybrid",
         scope: Scope = "chunks",
-        sort: Sort = "score",
+        sort: str = "score",
+        group_by: str | None = None,
+        facets: OneOrMany = (),
         folder: OneOrMany | None = None,
         path: OneOrMany | None = None,
         type: OneOrMany | None = None,
@@ -497,6 +506,9 @@ class Hits(Sequence["Hit"]):
     def corrections(self) -> list[dict[str, Any]]:
         """Words of the query that no document has: "from", "to" (the word that was searched), and where "from" is in the
         query: "start" and "end" in characters. Empty with exact=True."""
+    @property
+    def facets(self) -> dict[str, list[tuple[str, int]]]:
+        """Of each field of `facets`: its values with the number of documents that have each, most frequent first."""
     @property
     def missing(self) -> list[str]:
         """Identifiers of the query that no document has."""

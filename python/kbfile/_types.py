@@ -15,7 +15,6 @@ Mode: TypeAlias = Literal["hybrid", "semantic", "keyword", "title"]
 Scope: TypeAlias = Literal["chunks", "documents"]
 """What one hit is: a passage or a document."""
 
-Sort: TypeAlias = Literal["score", "recency", "path"]
 """The order of hits."""
 
 Class: TypeAlias = Literal["code", "doc", "data"]

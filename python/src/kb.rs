@@ -205,6 +205,9 @@ impl Kb {
     /// exact=True; `corrections` has both. Filters are `folder`, `path` (globs; "!docs/**" excludes), `type`, `language`,
     /// `class_`, `tag`, `symbol` (globs of names) and `kind` (of symbols). Each takes one str or several alternatives.
     /// `where` is a condition on fields: 'year > 2015 and author in ("Kim", "Lee") and not draft'.
+    /// `sort` is "score", "recency", "path", or a field ("year"; "-year": greatest value first). `group_by` returns
+    /// one hit for each value of a field. `facets`, names of fields, fills `facets` of the result. With these, only relevant
+    /// hits count.
     /// `since` takes a datetime, a date, a timedelta, seconds since 1970, or a text such as "7d". `context` is the
     /// number of lines before and after each hit, `max_lines` the maximum lines of a hit. `max_tokens` limits all hits
     /// together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
@@ -219,7 +222,7 @@ impl Kb {
     /// not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search(
         &self,
@@ -234,7 +237,7 @@ impl Kb {
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
@@ -250,7 +253,7 @@ impl Kb {
     /// `threads` is the number of queries that run in parallel.
     #[pyo3(
         signature = (queries, **options),
-        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
     )]
     fn search_many(
         &self,

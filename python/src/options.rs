@@ -143,9 +143,10 @@ pub(crate) fn request(
                 request.scope = named(&name, &value, Scope::from_name, &names)?;
             }
             "sort" => {
-                let names = Sort::ALL.map(Sort::name);
-                request.sort = named(&name, &value, Sort::from_name, &names)?;
+                request.sort = named(&name, &value, Sort::from_name, &Sort::NAMES)?;
             }
+            "group_by" => request.group_by = value.extract()?,
+            "facets" => request.facets = words(&name, &value)?,
             "min_score" => request.min_score = value.extract()?,
             "context" => {
                 context = if value.is_instance_of::<PyTuple>() {

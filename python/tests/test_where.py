@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -57,6 +58,22 @@ def test_documents_pass(kb: kbfile.Kb, where: str | None, expected: str) -> None
     assert " ".join(sorted(hit.document for hit in hits)) == expected
     matches = kb.search_regex("moon", where=where)
     assert " ".join(sorted(match.document for match in matches)) == expected
+
+
+def test_hits_are_sorted_grouped_and_counted(kb: kbfile.Kb) -> None:
+    def found(**options: Any) -> str:
+        hits = kb.search("the moon and the sea", mode="keyword", **options)
+        return " ".join(hit.document for hit in hits)
+
+    assert found(sort="year") == "b.md a.md c.md"
+    assert found(sort="-year") == "a.md b.md c.md"
+    assert found(sort="path", group_by="class") == "a.md"
+    hits = kb.search("sea", facets=["author", "class"])
+    assert hits.facets == {"author": [("kim", 1), ("lee", 1)], "class": [("doc", 3)]}
+    assert kb.search("sea").facets == {}
+    assert pickle.loads(pickle.dumps(hits)).facets == hits.facets
+    with pytest.raises(kbfile.InvalidArgumentError, match="did you mean"):
+        kb.search("sea", sort="yaer")
 
 
 def test_conditions_are_text_with_the_parentheses_that_they_need() -> None:

@@ -68,6 +68,30 @@ fn a_document_is_given_fields() {
     folder
         .kb(["search", "sea", "--where", "year = 1999"])
         .expect(1);
+    for (flags, expected) in [
+        (&["--sort", "-year"][..], ["a.md", "b.md"]),
+        (&["--sort=year"], ["a.md", "b.md"]),
+        (&["--group-by", "zip", "--sort", "-path"], ["b.md", "a.md"]),
+    ] {
+        let all = ["search", "sea", "--mode", "keyword", "--json"];
+        let told = run(folder.command().args(all).args(flags)).expect(0);
+        assert_eq!(documents(&told.json_lines()), expected, "{flags:?}");
+    }
+    let told = folder
+        .kb(["search", "sea", "--facet", "by", "-k", "1"])
+        .expect(0);
+    assert!(
+        told.stdout.ends_with("\nby: kim (1), lee (1)\n"),
+        "{}",
+        told.stdout
+    );
+    let told = folder
+        .kb(["search", "sea", "--facet", "by", "--json"])
+        .expect(0);
+    let last = told.json_lines().pop().unwrap();
+    assert_eq!(last["facets"][0]["values"][1]["value"], "lee");
+    let told = folder.kb(["search", "sea", "--sort", "yaer"]).expect(2);
+    assert!(told.stderr.contains("did you mean \"year\""), "{told:#?}");
     let told = folder
         .kb(["get", "a.md", "--format", "metadata", "--json"])
         .expect(0);

@@ -94,6 +94,7 @@ fn operators_are_exact_among_many_chunks() {
 fn an_answer_goes_on_until_all_that_matches_was_shown() {
     const SOME: usize = 2000;
     let (_folder, kb) = many(SOME);
+    let by_size = Sort::from_name("-size").unwrap();
     for (mode, sort, query) in [
         (Mode::Hybrid, Sort::Score, "path:d/"),
         (Mode::Hybrid, Sort::Recency, "path:d/"),
@@ -104,11 +105,13 @@ fn an_answer_goes_on_until_all_that_matches_was_shown() {
         (Mode::Hybrid, Sort::Score, "page cache"),
         (Mode::Semantic, Sort::Score, "page cache"),
         (Mode::Keyword, Sort::Path, "page cache"),
+        (Mode::Keyword, by_size.clone(), "page cache"),
+        (Mode::Title, by_size, "txt"),
     ] {
         for scope in Scope::ALL {
             let request = Request::new(query)
                 .mode(mode)
-                .sort(sort)
+                .sort(sort.clone())
                 .scope(scope)
                 .k(300);
             let (mut found, _) = all_pages(&kb, request.clone());

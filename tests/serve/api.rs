@@ -17,6 +17,9 @@ fn a_program_searches_and_reads() {
         found["paging"].is_object() && found["summary"].is_object(),
         "{found}"
     );
+    let (_, counted) =
+        site.json("/api/v1/search?q=wick&sort=-size&facet=class&group_by=type&where=size+%3E+1");
+    assert_eq!(counted["facets"][0]["field"], "class", "{counted}");
     let body = json!({"q": "trim the wick", "k": 2});
     assert_eq!(
         site.post("/api/v1/search", &body),
@@ -68,6 +71,12 @@ fn a_wrong_request_is_a_problem_that_says_what_is_wrong() {
         ),
         ("/api/v1/search?q=x&filter=y", 400, "INVALID_ARGUMENT"),
         ("/api/v1/search?q=x&min_score=high", 400, "INVALID_ARGUMENT"),
+        ("/api/v1/search?q=x&sort=szie", 400, "INVALID_ARGUMENT"),
+        (
+            "/api/v1/search?q=x&where=szie+%3E+1",
+            400,
+            "INVALID_ARGUMENT",
+        ),
         ("/api/v1/symbols?kind=nonsense", 400, "INVALID_ARGUMENT"),
         ("/api/v1/nothing", 404, "NOT_FOUND"),
     ] {

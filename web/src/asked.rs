@@ -39,15 +39,21 @@ pub(crate) fn request(parameters: &Parameters) -> Result<Request, Problem> {
         .classes(each(parameters, "class", Class::from_name)?)
         .symbol_kinds(each(parameters, "kind", SymbolKind::from_name)?)
         .symbol_names(all("symbol"));
+    for condition in all("where") {
+        filters = filters.where_(condition);
+    }
     if let Some(since) = one(parameters, "since", day_ms)? {
         filters = filters.modified_since_ms(since);
     }
-    Ok(Request::new(parameters.first("q").unwrap_or_default())
+    let mut request = Request::new(parameters.first("q").unwrap_or_default())
         .mode(one(parameters, "mode", Mode::from_name)?.unwrap_or_default())
         .sort(one(parameters, "sort", Sort::from_name)?.unwrap_or_default())
+        .facets(all("facet"))
         .exact(flag(parameters, "exact")?)
         .explain(flag(parameters, "explain")?)
-        .filters(filters))
+        .filters(filters);
+    request.group_by = parameters.first("group_by").map(str::to_owned);
+    Ok(request)
 }
 
 /// All values of a name.
@@ -120,7 +126,7 @@ mod tests {
     fn a_value_that_is_none_of_its_name_is_said_to_be_wrong() {
         for wrong in [
             "mode=nonsense",
-            "sort=x",
+            "sort=-",
             "class=nonsense",
             "kind=x",
             "exact=yes",

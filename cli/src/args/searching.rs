@@ -83,12 +83,27 @@ pub(crate) struct SearchArguments {
     #[arg(long, value_name = "SCOPE", default_value = Scope::default().name(), value_parser = scopes())]
     pub(crate) scope: Scope,
 
-    /// Sort results by score, by modification time (recency), or by path
+    /// Sort results by score, by modification time (recency), by path, or by a field such as `year`
     ///
-    /// Recency and path sort only relevant results: those with a score of at least 0.7 of the best score, and those with
-    /// every word of the query. Question words (how, which) do not count.
-    #[arg(long, value_name = "ORDER", default_value = Sort::default().name(), value_parser = orders())]
+    /// `-year` puts the greatest value first. Documents without the field come last. `kb info --fields` lists the fields.
+    /// Every order but score sorts only relevant results: those with a score of at least 0.7 of the best score, and those
+    /// with every word of the query. Question words (how, which) do not count.
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "score",
+        value_parser = parse_order,
+        allow_hyphen_values = true
+    )]
     pub(crate) sort: Sort,
+
+    /// Return one result for each value of this field, the best, of the relevant results
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) group_by: Option<String>,
+
+    /// Also count the documents for each value of this field, among all relevant results (repeatable)
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) facet: Vec<String>,
 
     /// Omit results with a lower score, 0 to 1
     ///
@@ -249,6 +264,7 @@ Examples:
   kb search -f ~/notes.kb -f work.kb --class doc --full meeting with Ada
   kb search where is login validated --class code --kind function,method --smart-context
   kb search --mode title release notes --sort recency
+  kb search tides --sort -year --facet author --group-by title
   kb search --field status=draft --field 'date>=2024-05' --tag project
   kb search --where 'year > 2015 and author in (\"Kim\", \"Lee\") and not draft'
   kb search --links-to notes/map.md
@@ -283,9 +299,13 @@ fn scopes() -> impl TypedValueParser<Value = Scope> {
         .map(|name| Scope::from_name(&name).unwrap_or_default())
 }
 
-fn orders() -> impl TypedValueParser<Value = Sort> {
-    PossibleValuesParser::new(Sort::ALL.map(Sort::name))
-        .map(|name| Sort::from_name(&name).unwrap_or_default())
+fn parse_order(name: &str) -> Result<Sort, String> {
+    Sort::from_name(name).ok_or_else(|| {
+        let names = Sort::NAMES.join(", ");
+        format!(
+            "allowed are {names} and the name of a field, with `-` before it in descending order"
+        )
+    })
 }
 
 fn classes() -> impl TypedValueParser<Value = Class> {

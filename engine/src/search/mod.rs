@@ -61,8 +61,8 @@ pub use regex::{
 pub use relevance::{RELEVANT_SCORE, Relevance, RelevanceSignals};
 pub use render::window::LINE_BYTES;
 pub(crate) use request::check_threads;
-pub use request::{K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT};
-pub use response::{Correction, Hit, HitSymbol, Response};
+pub use request::{FACETS_LIMIT, K_LIMIT, QUERY_LIMIT_BYTES, Request, THREADS_LIMIT};
+pub use response::{Correction, FacetCounts, Hit, HitSymbol, Response};
 pub use show::{CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, ContextLines, Show, TextContext};
 pub(crate) use sources::Source;
 pub(crate) use symbols::symbols;

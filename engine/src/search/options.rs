@@ -41,7 +41,7 @@ impl Mode {
 }
 
 /// The order of the hits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Sort {
     /// Best score first; equal scores by path, then start byte. The default.
@@ -54,24 +54,46 @@ pub enum Sort {
     Recency,
     /// The relevant hits, as in `Recency`, by path, then start byte.
     Path,
+    /// The relevant hits, as in `Recency`, by a field of their documents: numbers, then times, booleans and texts; those
+    /// of equal values in the order of their scores. A document with several values has the place of the least of them,
+    /// in descending order that of the greatest. Documents without the field come last.
+    Field {
+        /// Name of the field, as conditions name it.
+        name: String,
+        /// Whether the greatest value comes first.
+        is_descending: bool,
+    },
 }
 
 impl Sort {
-    /// All orders.
-    pub const ALL: [Sort; 3] = [Sort::Score, Sort::Recency, Sort::Path];
+    /// The names of the orders that are not by a field.
+    pub const NAMES: [&str; 3] = ["score", "recency", "path"];
 
     /// The name used in options and output.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Sort::Score => "score",
             Sort::Recency => "recency",
             Sort::Path => "path",
+            Sort::Field { name, .. } => name,
         }
     }
 
-    /// The sort order with that name; `None` when there is none.
+    /// The order with that name. Other names are those of fields; with `-` before them, in descending order. `None` for
+    /// an empty name.
     pub fn from_name(name: &str) -> Option<Sort> {
-        Sort::ALL.into_iter().find(|sort| sort.name() == name)
+        Some(match name {
+            "score" => Sort::Score,
+            "recency" => Sort::Recency,
+            "path" => Sort::Path,
+            _ => {
+                let field = name.strip_prefix('-').unwrap_or(name);
+                (!field.trim().is_empty()).then(|| Sort::Field {
+                    name: field.to_owned(),
+                    is_descending: field.len() < name.len(),
+                })?
+            }
+        })
     }
 }
 

@@ -22,6 +22,10 @@ pub const THREADS_LIMIT: usize = 64;
 // on beyond.
 pub const K_LIMIT: usize = 10_000;
 
+/// Most fields whose values one request counts.
+// Each is a map over all documents that were found.
+pub const FACETS_LIMIT: usize = 16;
+
 /// One query to one or several .kb files: what is retrieved, and in `show` and `previews` what is shown of it.
 ///
 /// The builder methods have the names of the fields. [`Kb::search`](crate::Kb::search) checks the
@@ -57,6 +61,13 @@ pub struct Request {
     pub scope: Scope,
     /// The order of the hits.
     pub sort: Sort,
+    /// Name of a field: of the hits whose documents have one value of it only the first is returned, and one of those
+    /// without the field. A document with several values stands for each of them. Only relevant hits count, as in
+    /// [`Sort::Recency`].
+    pub group_by: Option<String>,
+    /// Names of fields whose values are counted in [`Response::facets`](crate::Response::facets), at most
+    /// [`FACETS_LIMIT`].
+    pub facets: Vec<String>,
     /// Which documents are searched.
     pub filters: Filters,
     /// Hits with a lower [`score`](crate::Hit::score) are left out, `0.0..=1.0`. [`Sort`] and [`Filters`]
@@ -109,6 +120,8 @@ impl Request {
             mode: Mode::default(),
             scope: Scope::default(),
             sort: Sort::default(),
+            group_by: None,
+            facets: Vec::new(),
             filters: Filters::default(),
             min_score: 0.0,
             join: true,
@@ -177,6 +190,20 @@ impl Request {
     #[must_use]
     pub fn sort(mut self, sort: Sort) -> Request {
         self.sort = sort;
+        self
+    }
+
+    /// Returns one hit for each value of a field.
+    #[must_use]
+    pub fn group_by(mut self, field: impl Into<String>) -> Request {
+        self.group_by = Some(field.into());
+        self
+    }
+
+    /// Counts the values of these fields.
+    #[must_use]
+    pub fn facets<T: Into<String>>(mut self, fields: impl IntoIterator<Item = T>) -> Request {
+        self.facets = fields.into_iter().map(Into::into).collect();
         self
     }
 
@@ -281,6 +308,22 @@ impl Request {
             let reason = format!("{} given; allowed are 0 to 1", self.min_score);
             return invalid("min_score", reason);
         }
+        if self.facets.len() > FACETS_LIMIT {
+            let reason = format!("{} given; at most {FACETS_LIMIT}", self.facets.len());
+            return invalid("facets", reason);
+        }
+        let is_grouped = self.group_by.is_some() || !self.facets.is_empty();
+        if is_grouped && self.is_of_symbols() {
+            let argument = if self.group_by.is_some() {
+                "group_by"
+            } else {
+                "facets"
+            };
+            return invalid(
+                argument,
+                "hits are symbols here, which have no fields".to_owned(),
+            );
+        }
         self.show.validate()?;
         if self
             .previews
@@ -316,6 +359,8 @@ impl Request {
             mode,
             scope,
             sort,
+            group_by,
+            facets: _,
             filters,
             min_score,
             join,
@@ -334,6 +379,9 @@ impl Request {
         );
         if vector.is_some() || vector_column.is_some() {
             options.push_str(&format!(" {vector:?} {vector_column:?}"));
+        }
+        if let Some(field) = group_by {
+            options.push_str(&format!(" by {field:?}"));
         }
         [query.clone(), options]
     }

@@ -32,12 +32,28 @@ pub struct Response {
     /// Words of the query that no document has, each with the word that was searched in its place, in the order of the
     /// query. [`exact`](crate::Request::exact) searches them as they are written, and so do quotes.
     pub corrections: Vec<Correction>,
+    /// How many documents have each value of the fields of [`facets`](crate::Request::facets), in their order. Counted are
+    /// the documents of all pages with a hit that is relevant as in [`Sort::Recency`](crate::Sort::Recency), whatever
+    /// `min_score` and `group_by`; those that a query without words lists.
+    pub facets: Vec<FacetCounts>,
     /// Identifiers of the query that no document has. Where the query asks for little else, hits score below .5.
     pub missing: Vec<String>,
     /// What the caller should know, one sentence each, without a full stop.
     pub warnings: Vec<String>,
     /// How the answer came about; `None` unless requested.
     pub explanation: Option<Explanation>,
+}
+
+/// The values of a field among the documents of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FacetCounts {
+    /// Name of the field.
+    pub field: String,
+    /// Values with the documents that have each, most frequent first, then by value; at most 1,000, in lower case.
+    pub values: Vec<(String, u64)>,
+    /// How many more values there are.
+    pub more_values: u64,
 }
 
 /// A word of a query that was replaced.

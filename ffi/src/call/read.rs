@@ -80,6 +80,7 @@ fn find(file: &Kb, arguments: &mut Arguments, listener: &Listener) -> Result<Str
         .field("verdict", response.relevance.name())
         .field("searched_chunks", response.searched_chunks)
         .join(kb_json::spelling(&response))
+        .join(kb_json::facets(&response))
         .field("warnings", response.warnings.clone());
     if let Some(explanation) = kb_json::explanation(&response) {
         answer = answer.join(explanation);

@@ -53,6 +53,8 @@ pub(crate) const SEARCH: &[&str] = &[
     "mode",
     "scope",
     "sort",
+    "group_by",
+    "facets",
     "min_score",
     "plain",
     "exact",
@@ -91,13 +93,14 @@ pub(crate) fn request(arguments: &mut Arguments) -> Result<Request, Fault> {
     request.vector_column = arguments.text("vector_column")?;
     let modes = Mode::ALL.map(Mode::name);
     let scopes = Scope::ALL.map(Scope::name);
-    let sorts = Sort::ALL.map(Sort::name);
     let mode = arguments.named("mode", Mode::from_name, &modes)?;
     let scope = arguments.named("scope", Scope::from_name, &scopes)?;
-    let sort = arguments.named("sort", Sort::from_name, &sorts)?;
+    let sort = arguments.named("sort", Sort::from_name, &Sort::NAMES)?;
     request.mode = one("mode", mode)?.unwrap_or_default();
     request.scope = one("scope", scope)?.unwrap_or_default();
     request.sort = one("sort", sort)?.unwrap_or_default();
+    request.group_by = arguments.text("group_by")?;
+    request.facets = arguments.texts("facets")?;
     request.k = arguments.small("k")?.unwrap_or(request.k);
     request.min_score = arguments.float("min_score")?.unwrap_or(0.0) as f32;
     request.plain = arguments.flag("plain")?;

@@ -1,5 +1,6 @@
 //! [`Hits`]: the answer to one search, as a sequence, a table and data for other libraries.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +35,9 @@ pub(crate) struct Hits {
     searched_chunks: u64,
     /// Words that were replaced: from, to, and where in the query, in characters.
     corrections: Vec<(String, String, usize, usize)>,
+    /// Of each field of `facets`: its values with the number of documents that have each, most frequent first.
+    #[pyo3(get)]
+    facets: BTreeMap<String, Vec<(String, u64)>>,
     /// Identifiers of the query that no document has.
     #[pyo3(get)]
     missing: Vec<String>,
@@ -72,6 +76,11 @@ impl Hits {
         });
         Hits {
             corrections: corrections.collect(),
+            facets: response
+                .facets
+                .into_iter()
+                .map(|it| (it.field, it.values))
+                .collect(),
             missing: response.missing,
             query,
             relevance: response.relevance.name().to_owned(),
@@ -265,6 +274,7 @@ impl Hits {
         state.set_item("mode", &self.mode)?;
         state.set_item("searched_chunks", self.searched_chunks)?;
         state.set_item("corrections", &self.corrections)?;
+        state.set_item("facets", &self.facets)?;
         state.set_item("missing", &self.missing)?;
         state.set_item("warnings", &self.warnings)?;
         state.set_item("cursor", &self.cursor)?;
@@ -289,6 +299,7 @@ pub(crate) fn restore_hits(state: &Bound<'_, PyDict>) -> PyResult<Hits> {
         mode: get("mode")?.extract()?,
         searched_chunks: get("searched_chunks")?.extract()?,
         corrections: get("corrections")?.extract()?,
+        facets: get("facets")?.extract()?,
         missing: get("missing")?.extract()?,
         warnings: get("warnings")?.extract()?,
         cursor: get("cursor")?.extract()?,

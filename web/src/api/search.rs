@@ -25,8 +25,9 @@ const HITS: usize = 10;
 const HITS_LIMIT: usize = 200;
 
 /// Filters, of which an address may have several values.
-const NAMES_THAT_REPEAT: [&str; 11] = [
-    "file", "path", "type", "lang", "tag", "folder", "field", "links_to", "class", "kind", "symbol",
+const NAMES_THAT_REPEAT: [&str; 13] = [
+    "file", "path", "type", "lang", "tag", "folder", "field", "where", "facet", "links_to",
+    "class", "kind", "symbol",
 ];
 
 /// Those of every list.
@@ -110,6 +111,7 @@ fn answer(visit: &Visit) -> Result<Answer, Problem> {
             "explain",
             "min_score",
             "lines",
+            "group_by",
         ],
     )?;
     let files = chosen(&visit.site, parameters)?;
@@ -135,6 +137,7 @@ fn answer(visit: &Visit) -> Result<Answer, Problem> {
             kb_json::spelling(&response),
             &response.warnings,
         ));
+    object = object.join(kb_json::facets(&response));
     if let Some(explanation) = kb_json::explanation(&response) {
         object = object.join(explanation);
     }

@@ -120,6 +120,8 @@ fn other_flag(arguments: &SearchArguments) -> Option<&'static str> {
             arguments.sort != Sort::default() && arguments.sort != Sort::Path,
             "--sort",
         ),
+        (arguments.group_by.is_some(), "--group-by"),
+        (!arguments.facet.is_empty(), "--facet"),
         (arguments.min_score > 0.0, "--min-score"),
         (arguments.lines.is_some(), "--lines"),
         (arguments.smart_context, "--smart-context"),

@@ -114,7 +114,8 @@ fn request(arguments: &SearchArguments, mode: Mode) -> Result<Request, Failure> 
         .k(arguments.k.unwrap_or(DEFAULT_RESULTS))
         .mode(mode)
         .scope(arguments.scope)
-        .sort(arguments.sort)
+        .sort(arguments.sort.clone())
+        .facets(&arguments.facet)
         .filters(arguments.filters())
         .min_score(arguments.min_score)
         .join(!arguments.no_join)
@@ -124,6 +125,7 @@ fn request(arguments: &SearchArguments, mode: Mode) -> Result<Request, Failure> 
         .explain(arguments.explain);
     request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
     request.vector_column.clone_from(&arguments.vector_column);
+    request.group_by.clone_from(&arguments.group_by);
     Ok(request)
 }
 
@@ -167,6 +169,13 @@ fn print(
             output.write(&block)?;
         }
     }
+    if !response.facets.is_empty() {
+        if arguments.json.json {
+            output.json(kb_json::facets(response))?;
+        } else {
+            print_facets(response, output)?;
+        }
+    }
     if arguments.json.json {
         if let Some(explanation) = kb_json::explanation(response) {
             output.json(explanation)?;
@@ -177,6 +186,33 @@ fn print(
         for line in explanation_lines(response, explanation) {
             output.note(&line);
         }
+    }
+    Ok(())
+}
+
+/// Values of a field in a line.
+const SHOWN_VALUES: usize = 10;
+
+/// Prints a line for each counted field: its most frequent values.
+fn print_facets(response: &Response, output: &mut Output) -> Result<(), Failure> {
+    if !response.hits.is_empty() {
+        output.line("")?;
+    }
+    for facet in &response.facets {
+        let values = facet.values.iter().take(SHOWN_VALUES);
+        let mut shown: Vec<String> = values
+            .map(|(value, documents)| format!("{value} ({})", count(*documents)))
+            .collect();
+        let hidden = facet.values.len().saturating_sub(SHOWN_VALUES) as u64 + facet.more_values;
+        if hidden > 0 {
+            shown.push(format!("{} more values", count(hidden)));
+        }
+        if shown.is_empty() {
+            shown.push("no value".to_owned());
+        }
+        let line = format!("{}: {}", facet.field, shown.join(", "));
+        let line = output.name(&line).into_owned();
+        output.line(&line)?;
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Filter by an expression over fields: `year > 2015 and not draft`.
 
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use kb_types::Class;
@@ -10,19 +9,14 @@ use roaring::RoaringBitmap;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{DirectoryEntry, Segment};
-use crate::resolve::{Nearest, abbreviate};
+use crate::resolve::abbreviate;
 use crate::search::filter::expression::{self, Expression, Literal, Operator, Test};
-use crate::search::filter::facet::listed;
-use crate::search::filter::rows::{
-    DOCUMENTS_PER_TICK, intersect, live, live_rows, rows_of_documents,
-};
+use crate::search::filter::rows::{DOCUMENTS_PER_TICK, intersect, live_rows, rows_of_documents};
+use crate::search::filter::values::{OWN, names_hint, stored_names};
 use crate::search::sources::Source;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::{self, Facet};
 use crate::store::fields::{FieldValue as Value, facet, normalized, value_of};
-
-/// Begins the name of a field that is not one of [`BUILT_IN`], whatever follows.
-const OWN: &str = "meta.";
 
 /// Where the values of a field are that every document has.
 #[derive(Clone, Copy)]
@@ -224,33 +218,12 @@ impl Evaluation<'_, '_> {
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for a name that no live document has, unless there are no documents.
     fn check_name(&self, own: &str, shown: &str) -> Result<()> {
-        let mut names = BTreeSet::new();
-        for segment in &self.source.catalog.segments {
-            let (snapshot, id, live) = (self.source.snapshot, segment.id, live(segment));
-            for value in facets::values(snapshot, id, Facet::Field)? {
-                let name = value.split('=').next().unwrap_or_default();
-                if names.contains(name) {
-                    continue;
-                }
-                let with = facets::rows_with(snapshot, id, segment.rows(), Facet::Field, &value)?;
-                if with.is_some_and(|with| !with.is_disjoint(&live)) {
-                    names.insert(name.to_owned());
-                }
-            }
-        }
+        let names = stored_names(self.source)?;
         if names.contains(&normalized(own)) || self.live.iter().all(RoaringBitmap::is_empty) {
             return Ok(());
         }
-        let mut nearest = Nearest::new(own);
-        let built_in = BUILT_IN.iter().map(|(name, _)| *name);
-        built_in
-            .chain(names.iter().map(String::as_str))
-            .for_each(|name| nearest.offer(name));
-        let hint = match nearest.finish().first() {
-            Some(name) => format!("did you mean {name:?}?"),
-            None => listed("this file has", &names),
-        };
         let what = format!("unknown field {:?}", abbreviate(shown));
+        let hint = names_hint(own, &names);
         Err(expression::field_error(self.given, shown, &what, &hint))
     }
 }
@@ -392,6 +365,12 @@ mod tests {
             assert_eq!(found(&kb, "", given).unwrap(), expected, "{given}");
             assert_eq!(found(&kb, "words", given).unwrap(), expected, "{given}");
         }
+    }
+
+    #[test]
+    fn fields_of_every_document_are_those_of_sorting() {
+        let names = super::BUILT_IN.map(|(name, _)| name);
+        assert_eq!(names, crate::search::filter::values::BUILT_IN_NAMES);
     }
 
     #[test]

@@ -10,3 +10,4 @@ pub(crate) mod nothing_passes;
 pub(crate) mod rows;
 pub(crate) mod symbol_name;
 pub(crate) mod symbols;
+pub(crate) mod values;

@@ -22,10 +22,9 @@ use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
 use crate::search::render::phrases::QuotedPhrases;
 use crate::search::render::room::Room;
 use crate::search::request::Request;
-use crate::search::response::{Hit, Response};
-use crate::search::retrieve::browse;
+use crate::search::response::{FacetCounts, Hit, Response};
 use crate::search::retrieve::layers::{self, Ranked};
-use crate::search::retrieve::sorted;
+use crate::search::retrieve::{browse, order, sorted};
 use crate::search::show::Show;
 use crate::search::sources::{ChunkAddress, Source, Sources};
 use crate::search::timer::StepTimer;
@@ -49,6 +48,7 @@ pub(crate) fn search(
     let mut warnings = Vec::new();
     let mut timer = StepTimer::start();
     let sources = Sources::bind(files)?;
+    order::check_fields(request, &sources)?;
     let parsed = plan::parse(request, &mut warnings);
     let start_at = usize::try_from(start).unwrap_or(usize::MAX);
     // One more than `k` shows whether there is a next page.
@@ -60,6 +60,7 @@ pub(crate) fn search(
         cache,
         relevance,
         warnings: of_answer,
+        facets,
     } = find(
         request,
         parsed,
@@ -130,6 +131,7 @@ pub(crate) fn search(
         found: behind.saturating_add(count as u64),
         searched_chunks: filter.count(),
         corrections: spelling::corrections(&plan, &request.query),
+        facets,
         missing: plan.missing,
         warnings,
         explanation,
@@ -146,6 +148,8 @@ fn best_below(
     let any = Request {
         min_score: 0.0,
         sort: Sort::Score,
+        group_by: None,
+        facets: Vec::new(),
         k: 1,
         page: PageOptions::default(),
         explain: false,
@@ -172,6 +176,7 @@ struct Answer<'b> {
     cache: ReadCache<'b>,
     relevance: Relevance,
     warnings: Vec<String>,
+    facets: Vec<FacetCounts>,
 }
 
 impl Answer<'_> {
@@ -259,6 +264,7 @@ fn of_symbols<'b>(
             cache,
             relevance,
             warnings,
+            facets,
         } = found;
         let chunks = found.passages.len();
         let mut renderer = renderer(
@@ -283,6 +289,7 @@ fn of_symbols<'b>(
                 cache,
                 relevance,
                 warnings,
+                facets,
             });
         }
         window = (chunks, chunks.max(wanted));
@@ -315,7 +322,7 @@ fn retrieve<'b>(
         found = Ranked::of_documents(passages, browse::calibration(&plan));
         found.behind = behind;
     } else {
-        found = if request.sort == Sort::Score {
+        found = if request.sort == Sort::Score && request.group_by.is_none() {
             let window = (start, wanted);
             let filter = &mut filter;
             layers::find(&plan, request, sources, filter, window, &mut ranker, timer)?
@@ -324,14 +331,38 @@ fn retrieve<'b>(
         };
         relevance = calibration::judge(&found.signals);
     }
+    let cache = ranker.into_cache();
+    let facets = facets(&plan, request, sources, &mut filter, timer)?;
     Ok(Answer {
         plan,
         filter,
         found,
-        cache: ranker.into_cache(),
+        cache,
         relevance,
         warnings,
+        facets,
     })
+}
+
+/// The counts that a request asks for: of the documents that are listed, or have a relevant hit.
+fn facets(
+    plan: &Plan<'_>,
+    request: &Request,
+    sources: &Sources<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    timer: &mut StepTimer,
+) -> Result<Vec<FacetCounts>> {
+    if request.facets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let documents = if plan.browses_documents() {
+        browse::documents(plan, request, sources, filter)?
+    } else {
+        sorted::documents(plan, sources, filter, timer)?
+    };
+    let counts = order::counts(&documents, request, sources);
+    timer.step("facets");
+    counts
 }
 
 /// What the cursors of a request are valid for. Budget and display options may change from page to page.

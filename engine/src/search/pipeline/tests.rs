@@ -107,7 +107,7 @@ fn the_best_score_is_named_in_every_order() {
     let least = best.score.midpoint(1.0);
     for sort in [Sort::Score, Sort::Path, Sort::Recency] {
         let told = kb
-            .search(&asked.clone().sort(sort).min_score(least))
+            .search(&asked.clone().sort(sort.clone()).min_score(least))
             .unwrap();
         assert!(told.hits.is_empty());
         let named = format!("the best scores {}:", shown_score(best.score, 4));

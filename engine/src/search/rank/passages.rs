@@ -1,13 +1,12 @@
 //! Ranked chunks -> passages: a chunk, neighbouring chunks, or the best chunk of a document.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use kb_types::DocumentId;
 use kb_types::error::{Error, Result};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::search::options::{Scope, Sort};
+use crate::search::options::Scope;
 pub(crate) use crate::search::rank::passage::{Passage, SymbolPlace};
 use crate::search::rank::scored::Scored;
 use crate::search::rank::{copies, spread};
@@ -41,21 +40,15 @@ pub(crate) fn passages(
     seen: &mut SeenDocuments,
     cache: &mut ReadCache<'_>,
 ) -> Result<Vec<Passage>> {
-    let enough = match request.sort {
-        Sort::Score => wanted,
-        // Which passage is first is known only when all are.
-        Sort::Recency | Sort::Path => usize::MAX,
-    };
-    let of_chunks = |enough: usize| -> Result<Vec<Passage>> {
+    let of_chunks = |most: usize| -> Result<Vec<Passage>> {
         // Chunks become symbols, each by itself.
         if request.join && !request.is_of_symbols() {
-            return joined(ranked, sources, enough);
+            return joined(ranked, sources, most);
         }
-        let chunks = ranked.iter().take(enough);
+        let chunks = ranked.iter().take(most);
         Ok(chunks.copied().map(Passage::of_chunk).collect())
     };
     let scope = request.scope;
-    let is_ranked = is_first && request.sort == Sort::Score;
     let is_flooded = |found: &[Passage]| {
         let may_be = scope == Scope::Chunks && !request.is_of_symbols();
         Ok::<bool, Error>(may_be && spread::is_flooded(found, sources)?)
@@ -71,15 +64,15 @@ pub(crate) fn passages(
     };
     let mut found = match scope {
         Scope::Documents => documents.clone(),
-        Scope::Chunks if is_ranked => of_chunks(enough.max(spread::FIRST))?,
-        Scope::Chunks => of_chunks(enough)?,
+        Scope::Chunks if is_first => of_chunks(wanted.max(spread::FIRST))?,
+        Scope::Chunks => of_chunks(wanted)?,
     };
-    if is_ranked && is_flooded(&found)? {
+    if is_first && is_flooded(&found)? {
         found = spread::spread(all()?, sources)?;
     }
-    for limit in [enough.max(copies::LEAST_GROUPS), usize::MAX] {
+    for limit in [wanted.max(copies::LEAST_GROUPS), usize::MAX] {
         let first = found.get(..spread::FIRST).unwrap_or(&found);
-        if !is_ranked || !copies::has_any(first, scope, sources, cache)? {
+        if !is_first || !copies::has_any(first, scope, sources, cache)? {
             break;
         }
         found = copies::united(all()?, limit, scope, sources, cache)?;
@@ -87,37 +80,7 @@ pub(crate) fn passages(
             found = spread::spread(found, sources)?;
         }
     }
-    sort(&mut found, request.sort, sources)?;
     Ok(found)
-}
-
-/// Sorts passages. Those of one time keep the order in which they come, that of their scores: all files of a
-/// fresh checkout have one.
-///
-/// # Errors
-/// [`crate::Error::Damaged`].
-pub(crate) fn sort(found: &mut Vec<Passage>, sort: Sort, sources: &Sources<'_>) -> Result<()> {
-    if sort == Sort::Score {
-        return Ok(());
-    }
-    let mut placed = Vec::with_capacity(found.len());
-    for passage in found.drain(..) {
-        let file = sources.file_of(passage.best.address.segment);
-        let id = match passage.document {
-            Some(id) => id,
-            None => sources.document_of(passage.best.address)?,
-        };
-        let record = sources.document(file, id)?;
-        let key = match sort {
-            Sort::Recency => (Reverse(record.modified_ms), None),
-            Sort::Score | Sort::Path => (Reverse(0), Some((record.path, passage.rows.start, file))),
-        };
-        placed.push((key, passage));
-    }
-    // Stable.
-    placed.sort_by(|(a, _), (b, _)| a.cmp(b));
-    found.extend(placed.into_iter().map(|(_, passage)| passage));
-    Ok(())
 }
 
 /// One passage a document: its best chunk, and how many of its chunks are candidates.

@@ -11,10 +11,10 @@ use crate::search::filter::rows::DOCUMENTS_PER_TICK;
 use crate::search::options::Sort;
 use crate::search::plan::Plan;
 use crate::search::query::two_phase::TwoPhaseFilter;
-use crate::search::rank::passages::{self, Passage};
+use crate::search::rank::passages::{Passage, SeenDocuments};
 use crate::search::rank::scored::Scored;
 use crate::search::request::Request;
-use crate::search::retrieve::title;
+use crate::search::retrieve::{order, title};
 use crate::search::sources::{ChunkAddress, Sources};
 
 /// The first `wanted` documents in the order of the request; [`Sort::Score`] is the best title first, or
@@ -39,16 +39,48 @@ pub(crate) fn passages(
     found.retain(|passage| calibration.score(passage.best.score) >= request.min_score);
     if plan.is_browse && request.sort != Sort::Path {
         // They have no other order for those of one time.
-        passages::sort(&mut found, Sort::Path, sources)?;
+        order::sort(&mut found, &Sort::Path, sources)?;
     }
-    passages::sort(&mut found, request.sort, sources)?;
+    order::sort(&mut found, &request.sort, sources)?;
     if filter.has_phrases() {
-        return Ok((verified(found, sources, filter, wanted)?, 0));
+        // Another document of a group may be the first that is verified.
+        let enough = if request.group_by.is_some() {
+            usize::MAX
+        } else {
+            wanted
+        };
+        let mut found = verified(found, sources, filter, enough)?;
+        order::group(&mut found, request, sources)?;
+        return Ok((found, 0));
     }
+    order::group(&mut found, request, sources)?;
     // With phrases it is not known: it would mean reading the texts of all documents.
     let behind = found.len().saturating_sub(wanted) as u64;
     found.truncate(wanted);
     Ok((found, behind))
+}
+
+/// All documents of [`passages`].
+///
+/// # Errors
+/// [`crate::Error::Damaged`].
+pub(crate) fn documents(
+    plan: &Plan<'_>,
+    request: &Request,
+    sources: &Sources<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+) -> Result<SeenDocuments> {
+    let every = Request {
+        sort: Sort::Score,
+        group_by: None,
+        ..request.clone()
+    };
+    let (found, _) = passages(plan, &every, sources, filter, usize::MAX)?;
+    let of = |passage: Passage| {
+        let file = sources.file_of(passage.best.address.segment);
+        Some((file, passage.document?))
+    };
+    Ok(found.into_iter().filter_map(of).collect())
 }
 
 /// The scores of the documents.

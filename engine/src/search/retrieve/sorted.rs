@@ -18,9 +18,9 @@ use crate::search::rank::Ranker;
 use crate::search::rank::passages::{self, SeenDocuments};
 use crate::search::rank::scored::Scored;
 use crate::search::request::Request;
-use crate::search::retrieve::candidates;
+use crate::search::retrieve::candidates::{self, Candidates};
 use crate::search::retrieve::layers::{LAYER_GROWTH, Ranked, fused};
-use crate::search::retrieve::signals;
+use crate::search::retrieve::{order, signals};
 use crate::search::sources::{ChunkAddress, Sources};
 use crate::search::timer::StepTimer;
 
@@ -45,12 +45,72 @@ pub(crate) fn find(
     ranker: &mut Ranker<'_, '_>,
     timer: &mut StepTimer,
 ) -> Result<Ranked> {
-    let mut depth = plan.candidates;
-    let first = candidates::retrieve(plan, sources, filter, depth, timer)?;
+    let Relevant {
+        first,
+        mut scored,
+        left_out,
+    } = relevant(plan, sources, filter, timer)?;
     let signals = signals::signals(plan, &first, sources)?;
     let mut found = Ranked::of_documents(Vec::new(), Calibration::ranked(&signals));
-    (found.first, found.signals) = (first, signals);
-    let first = &found.first;
+    (found.first, found.signals, found.left_out) = (first, signals, left_out);
+    // The scores that are shown are those of other orders.
+    let first = fused(found.first.list.clone(), sources)?;
+    let reranked = ranker.rank(plan, first)?;
+    found.signals.fused = reranked.first().map_or(0.0, |best| best.score);
+    found.calibration = Calibration::ranked(&found.signals);
+    for one in reranked {
+        if let Some(slot) = scored.get_mut(&one.address) {
+            *slot = one;
+        }
+    }
+    timer.step("rank");
+    scored.retain(|_, one| found.calibration.passes(one.score, request.min_score));
+    let ranked = fused(scored.into_values().collect(), sources)?;
+    let mut seen = SeenDocuments::default();
+    let wanted = (usize::MAX, false);
+    let cache = ranker.cache();
+    found.passages = passages::passages(&ranked, request, sources, wanted, &mut seen, cache)?;
+    order::sort(&mut found.passages, &request.sort, sources)?;
+    order::group(&mut found.passages, request, sources)?;
+    timer.step("fuse");
+    Ok(found)
+}
+
+/// The documents of the chunks that count.
+///
+/// # Errors
+/// [`crate::Error::Damaged`], [`crate::Error::Cancelled`].
+pub(crate) fn documents(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    timer: &mut StepTimer,
+) -> Result<SeenDocuments> {
+    let scored = relevant(plan, sources, filter, timer)?.scored;
+    let of = |address: ChunkAddress| {
+        let file = sources.file_of(address.segment);
+        Ok((file, sources.document_of(address)?))
+    };
+    scored.into_keys().map(of).collect()
+}
+
+/// The chunks that count.
+struct Relevant {
+    /// The candidates that were read first.
+    first: Candidates,
+    scored: BTreeMap<ChunkAddress, Scored>,
+    /// Whether there are others.
+    left_out: bool,
+}
+
+fn relevant(
+    plan: &Plan<'_>,
+    sources: &Sources<'_>,
+    filter: &mut TwoPhaseFilter<'_>,
+    timer: &mut StepTimer,
+) -> Result<Relevant> {
+    let mut depth = plan.candidates;
+    let first = candidates::retrieve(plan, sources, filter, depth, timer)?;
     let best = first.list.iter().map(|one| one.score).fold(0.0, f32::max);
     let least = best * RELEVANT_SHARE;
     let mut scored: BTreeMap<ChunkAddress, Scored> = BTreeMap::new();
@@ -73,27 +133,13 @@ pub(crate) fn find(
     scored.extend(first.list.iter().map(|one| (one.address, *one)));
     let found_count = scored.len();
     scored.retain(|address, one| one.score >= least || with_all.contains(address));
-    found.left_out = scored.len() < found_count || bound > 0.0;
+    let left_out = scored.len() < found_count || bound > 0.0;
     timer.step("fuse");
-    // The scores that are shown are those of other orders.
-    let first = fused(first.list.clone(), sources)?;
-    let reranked = ranker.rank(plan, first)?;
-    found.signals.fused = reranked.first().map_or(0.0, |best| best.score);
-    found.calibration = Calibration::ranked(&found.signals);
-    for one in reranked {
-        if let Some(slot) = scored.get_mut(&one.address) {
-            *slot = one;
-        }
-    }
-    timer.step("rank");
-    scored.retain(|_, one| found.calibration.passes(one.score, request.min_score));
-    let ranked = fused(scored.into_values().collect(), sources)?;
-    let mut seen = SeenDocuments::default();
-    let wanted = (usize::MAX, false);
-    let cache = ranker.cache();
-    found.passages = passages::passages(&ranked, request, sources, wanted, &mut seen, cache)?;
-    timer.step("fuse");
-    Ok(found)
+    Ok(Relevant {
+        first,
+        scored,
+        left_out,
+    })
 }
 
 /// The verified rows that have every term of the query; none without a keyword query, or when they are

@@ -54,9 +54,9 @@ pub(super) struct SearchParams {
     filters: Option<FiltersParam>,
     #[serde(default)]
     limit: Limit,
-    /// Order of the results.
-    #[serde(default)]
-    sort: SortParam,
+    /// relevance, recency, or a field (-year: descending).
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    sort: Option<String>,
     index_name: Option<IndexName>,
     #[serde(default)]
     exact: Exact,
@@ -85,14 +85,6 @@ enum ScopeParam {
     #[default]
     Documents,
     Chunks,
-}
-
-#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum SortParam {
-    #[default]
-    Relevance,
-    Recency,
 }
 
 /// Restrict.
@@ -301,7 +293,7 @@ fn find_pattern(
     let found = regex::find(cx, indexes, &request)?;
     let mut warnings = cx.warnings.clone();
     warnings.extend(found.warnings);
-    if params.vector.is_some() || matches!(params.sort, SortParam::Recency) {
+    if params.vector.is_some() || !matches!(params.sort.as_deref(), None | Some("relevance")) {
         warnings.push(
             "vector and sort are ignored in this mode: matches are sorted by path".to_owned(),
         );
@@ -348,9 +340,9 @@ fn request(params: &SearchParams) -> Request {
         ScopeParam::Documents => Scope::Documents,
         ScopeParam::Chunks => Scope::Chunks,
     };
-    request.sort = match params.sort {
-        SortParam::Relevance => Sort::Score,
-        SortParam::Recency => Sort::Recency,
+    request.sort = match params.sort.as_deref() {
+        None | Some("relevance") => Sort::Score,
+        Some(name) => Sort::from_name(name).unwrap_or_default(),
     };
     request.filters = filters(params);
     hits::show(&mut request, params.full.get());

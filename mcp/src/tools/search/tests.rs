@@ -159,6 +159,8 @@ fn sort_recency_puts_the_newest_first() {
     assert_eq!(first("relevance")["document_id"], "old.md");
     assert_eq!(first("recency")["document_id"], "new.md");
     assert_eq!(first("recency")["updated"], "1970-01-01T00:33:20Z");
+    assert_eq!(first("-modified")["document_id"], "new.md");
+    assert_eq!(first("-path")["document_id"], "old.md");
 }
 
 #[test]
