@@ -32,6 +32,7 @@ Kind: TypeAlias = Literal[
     "constant",
     "type",
     "impl",
+    "field",
 ]
 """The kind of a symbol."""
 
