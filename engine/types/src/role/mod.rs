@@ -7,4 +7,5 @@ mod test_functions;
 mod test_spans;
 
 pub use kind::Role;
+pub use path::is_vendored;
 pub use test_spans::TestSpans;

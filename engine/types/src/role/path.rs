@@ -63,7 +63,8 @@ const CHANGELOGS: [&str; 13] = [
     "migrating",
 ];
 
-const GENERATED_FOLDERS: [&str; 10] = [
+/// Folders of programs that were taken over from elsewhere.
+const VENDOR_FOLDERS: [&str; 7] = [
     "vendor",
     "vendored",
     "third_party",
@@ -71,10 +72,9 @@ const GENERATED_FOLDERS: [&str; 10] = [
     "thirdparty",
     "node_modules",
     "bower_components",
-    "generated",
-    "__generated__",
-    "dist",
 ];
+
+const GENERATED_FOLDERS: [&str; 3] = ["generated", "__generated__", "dist"];
 
 /// Ends of the names of generated files.
 const GENERATED_ENDS: [&str; 13] = [
@@ -126,13 +126,25 @@ impl Role {
     }
 }
 
+/// Whether a path has a folder for what was taken over from elsewhere: `vendor/`, `node_modules/`.
+pub fn is_vendored(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let mut folders = folders.split('/');
+    folders.any(|folder| {
+        VENDOR_FOLDERS
+            .iter()
+            .any(|of| of.eq_ignore_ascii_case(folder))
+    })
+}
+
 fn role_of(path: &str, class: Class) -> Option<Role> {
     let lower = path.to_lowercase();
     let (folders, file) = lower.rsplit_once('/').unwrap_or(("", &lower));
     let in_folder = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
     let written = path.rsplit('/').next().unwrap_or(path);
     let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
-    if in_folder(&GENERATED_FOLDERS)
+    if in_folder(&VENDOR_FOLDERS)
+        || in_folder(&GENERATED_FOLDERS)
         || GENERATED_ENDS.iter().any(|end| file.ends_with(end))
         || LOCK_FILES.contains(&file)
     {

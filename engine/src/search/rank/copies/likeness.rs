@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
+use kb_types::role::is_vendored;
 use rustc_hash::FxHasher;
 
 /// The lines of a text, without their indents.
@@ -101,9 +102,12 @@ pub(super) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether two paths with the same file name may be of two versions of a document: in folders of the same name, or in
-/// one that is named after a version.
+/// Whether two paths with the same file name may be of two versions of a document: in folders of the same name, in one
+/// that is named after a version, or in one for what was taken over from elsewhere.
 pub(super) fn are_versions(a: &str, b: &str) -> bool {
+    if is_vendored(a) || is_vendored(b) {
+        return true;
+    }
     let mut folders = (a.rsplit('/').skip(1), b.rsplit('/').skip(1));
     let (of_first, of_second) = (folders.0.next(), folders.1.next());
     if of_first.is_some() && of_first == of_second {
@@ -171,6 +175,8 @@ mod tests {
             ("docs/v1/index.md", "docs/v2/index.md"),
             ("index.md", "v2/index.md"),
             ("react@18.2/a.js", "a.js"),
+            ("src/zip.c", "third_party/zip/zip.c"),
+            ("lib/x.js", "Node_Modules/x/dist/x.js"),
         ] {
             assert!(are_versions(a, b), "{a} {b}");
         }
@@ -181,6 +187,7 @@ mod tests {
             ("README.md", "a/README.md"),
             ("LICENSE", "LICENSE"),
             ("via/a.c", "val/a.c"),
+            ("src/vendor", "lib/vendor"),
         ] {
             assert!(!are_versions(a, b), "{a} {b}");
         }

@@ -197,6 +197,15 @@ fn a_linked_worktree_with_some_changes_is_a_copy() {
     ];
     let hits = search(&documents, "swell height", Scope::Documents);
     assert_eq!(hits.len(), 1, "{:?}", shown(&hits));
+    let documents = [
+        ("src/tides.rs", &*here),
+        ("third_party/tide/tides.rs", &there),
+    ];
+    let hits = search(&documents, "swell height", Scope::Documents);
+    assert_eq!(
+        shown(&hits),
+        [("src/tides.rs", vec!["third_party/tide/tides.rs"])]
+    );
     // Those that say nothing by their folders must differ in less.
     let documents = [("sea/tides.rs", &*here), ("lake/tides.rs", &there)];
     let hits = search(&documents, "swell height", Scope::Documents);
