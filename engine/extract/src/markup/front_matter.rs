@@ -2,7 +2,8 @@
 //! (YAML) or `+++` (TOML).
 //!
 //! Read are lines `key: value` and `key = value`, and lists in the forms that people write: `[a, "b c"]` on one line or
-//! several, and one `- a` a line; of tags also `a, b`. Anything else is passed over, so no front matter is an error.
+//! several, and one `- a` a line; of tags also `a, b`. A key in a mapping or table has its name before its own:
+//! `meta.level`. Anything else is passed over, so no front matter is an error.
 
 use crate::extracted::{Extracted, MAX_METADATA_CHARS};
 use crate::tags;
@@ -21,6 +22,10 @@ const MAX_FIELDS: usize = 48;
 /// One `key: value`, and the items of a list below it.
 struct Pair<'s> {
     key: &'s str,
+    /// The keys of the mappings around it, outermost first, or the name of its table; a point behind each.
+    within: String,
+    /// Columns before the key.
+    indent: usize,
     value: &'s str,
     /// The lines of a list below the key.
     items: Vec<&'s str>,
@@ -36,6 +41,7 @@ pub(super) fn front_matter(source: &str, extracted: &mut Extracted) -> usize {
     };
     let mut at = source.find('\n').map_or(source.len(), |end| end + 1);
     let mut pairs: Vec<Pair<'_>> = Vec::new();
+    let mut table = String::new();
     for line in lines.take(MAX_LINES) {
         at += line.len();
         let trimmed = line.trim_end();
@@ -47,17 +53,37 @@ pub(super) fn front_matter(source: &str, extracted: &mut Extracted) -> usize {
             && is_item(pair, line)
         {
             pair.items.push(line.trim());
-        } else if !line.starts_with([' ', '\t', '#', '-'])
+        } else if mark == "+++"
+            && let Some(name) = trimmed
+                .strip_prefix('[')
+                .and_then(|it| it.strip_suffix(']'))
+        {
+            table = format!("{}.", name.trim());
+        } else if !line.starts_with(['\t', '#', '-'])
             && let Some((key, value)) = trimmed.split_once(separator)
         {
-            pairs.push(Pair {
+            let indent = line.len() - line.trim_start().len();
+            let around = match indent {
+                0 => Some(table.clone()),
+                _ => mapping_around(&pairs, indent),
+            };
+            pairs.extend(around.map(|within| Pair {
                 key: key.trim(),
+                within,
+                indent,
                 value: value.trim(),
                 items: Vec::new(),
-            });
+            }));
         }
     }
     0
+}
+
+/// The keys around one with an indent, which stands below some pairs; `None` where it is text or in a list.
+fn mapping_around(pairs: &[Pair<'_>], indent: usize) -> Option<String> {
+    let holder = pairs.iter().rev().find(|pair| pair.indent < indent)?;
+    let is_mapping = without_comment(holder.value).is_empty() && holder.items.is_empty();
+    is_mapping.then(|| format!("{}{}.", holder.within, holder.key.trim_matches('"')))
 }
 
 /// Whether a line goes on with the list of the key above it.
@@ -95,7 +121,7 @@ impl Pair<'_> {
 
     /// Its key as the metadata have it, where its value is a text, a number or a list of these.
     fn field(&self) -> Option<String> {
-        let key = self.key.trim_matches('"').to_lowercase();
+        let key = format!("{}{}", self.within, self.key.trim_matches('"')).to_lowercase();
         let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ' ');
         let is_key = key.len() <= MAX_KEY_BYTES && key.chars().all(is_name);
         // A text over several lines, an object, a reference.
@@ -108,13 +134,19 @@ fn add_pairs(extracted: &mut Extracted, pairs: &[Pair<'_>]) {
     let mut list: Vec<&str> = Vec::new();
     let mut others = Vec::new();
     for pair in pairs {
-        if is_tags(pair.key) {
+        // Tables of TOML group the taxonomies of a site.
+        if is_tags(pair.key) && pair.indent == 0 {
             let lines = std::iter::once(pair.value).chain(pair.items.iter().copied());
             list.extend(lines.flat_map(items));
             continue;
         }
         let value = pair.text();
-        match pair.key.to_ascii_lowercase().as_str() {
+        // So do they other fields that all sites have.
+        let known = match pair.indent {
+            0 => pair.key.to_ascii_lowercase(),
+            _ => String::new(),
+        };
+        match known.as_str() {
             "title" => extracted.title = Some(value),
             "author" | "authors" => extracted.add_metadata("author", &value),
             "date" => extracted.add_metadata("date", &value),
@@ -230,7 +262,8 @@ mod tests {
         let mut extracted = Extracted::default();
         let front = "---\ntitle: \"A: b\"\nStatus: draft  # for now\nrating: 4\ndraft: true\nauthors:\n  - Ann\n  \
             - 'Lee'\naliases: [First, \"Other name\"]\nup: \"[[Map]]\"\nrelated:\n- one # first\n- two\nempty:\n\
-            long: |\n  lines of text\nobject: {a: b}\nnested:\n  inner: x\na/b: c\n---\n";
+            long: |\n  lines of text\nobject: {a: b}\nnested:\n  inner: x\n  deep:\n    er: [1, 2]\n  last: z\n\
+            people:\n  - name: Ann\n    role: cook\na/b: c\n---\n";
         assert!(front_matter(front, &mut extracted) > 0);
         assert_eq!(extracted.title.as_deref(), Some("A: b"));
         let found: Vec<(&str, &str)> = extracted
@@ -246,8 +279,27 @@ mod tests {
             ("draft", "true"),
             ("up", "[[Map]]"),
             ("related", "one, two"),
+            ("nested.inner", "x"),
+            ("nested.deep.er", "1, 2"),
+            ("nested.last", "z"),
+            ("people", "name: Ann"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn keys_of_a_table_have_its_name() {
+        let mut extracted = Extracted::default();
+        let front =
+            "+++\ndraft = true\n[extra]\nLevel = 3\nauthor = \"Ann\"\n[[links]]\nto = \"x\"\n+++\n";
+        assert!(front_matter(front, &mut extracted) > 0);
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let expected = [
+            pair("author", "Ann"),
+            pair("draft", "true"),
+            pair("extra.level", "3"),
+        ];
+        assert_eq!(extracted.metadata, expected);
     }
 
     #[test]
