@@ -224,8 +224,11 @@ pub(crate) fn plan<'b>(
             plan.offered = other_spelling::offered(&plan.text, facts, &query, sources, analyser)?;
         }
         plan.missing = unknown.missing;
+        let is_replaced = |word: &String| plan.corrections.iter().any(|(from, _)| from == word);
+        plan.missing.retain(|word| !is_replaced(word));
         // What a program filled in is missing in its message.
-        plan.asks_for_missing = unknown.is_asked_for && plan.intent.ask != Ask::Message;
+        plan.asks_for_missing =
+            unknown.is_asked_for && !plan.missing.is_empty() && plan.intent.ask != Ask::Message;
         plan.asks_for_names = asks_for_names(&plan.text, &query, analyser);
         plan.definitions = Definitions::find(&plan.text, &plan.intent, sources)?;
         plan.keyword_query = Some(query);

@@ -7,7 +7,8 @@ use std::ops::Range;
 use kb_types::error::Result;
 
 use super::one_edit;
-use super::unknown_words::{Replaced, chunks_of, may_be_slip, term_of};
+use super::term_chunks::chunks_of;
+use super::unknown_words::{Replaced, may_be_slip, term_of};
 use crate::embed;
 use crate::index::keyword::{Analyser, Query};
 use crate::search::query::intent::Intent;

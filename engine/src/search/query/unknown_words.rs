@@ -1,5 +1,5 @@
-//! Words of a query that no document has: slips are replaced by the word that they are spelled like, identifiers are
-//! said to be missing.
+//! Words of a query that no document has: slips are replaced by the word that they are spelled like, parts of compounds
+//! and compounds by each other, the beginning of a hash by the hash, identifiers are said to be missing.
 //!
 //! A query whose words are all known costs a look at its terms.
 
@@ -11,12 +11,14 @@ use kb_types::error::Result;
 use rustc_hash::FxHashSet;
 
 use crate::embed;
-use crate::index::keyword::{Analyser, Query, QuerySegment, QueryTerm, SimilarTerm};
+use crate::index::keyword::{Analyser, Language, Query, QueryTerm, SimilarTerm};
+use crate::search::query::compounds;
 use crate::search::query::intent::Intent;
 use crate::search::query::one_edit;
 use crate::search::query::parsed::{ParsedQuery, QUOTES};
 use crate::search::query::phrase::RowText;
-use crate::search::sources::{ChunkAddress, Sources};
+use crate::search::query::term_chunks::{chunks_of, rows_of};
+use crate::search::sources::Sources;
 
 /// Fewest letters of a word that is corrected, and of one that may have two slips.
 // A shorter word is one edit away from too many others.
@@ -26,9 +28,6 @@ const LETTERS_OF_TWO: usize = 8;
 /// Similar terms whose words are read in a text.
 // Each is read in up to [`ROWS_OF_TERM`] rows, and a row costs the decoding of a block of text.
 const MOST_READ: usize = 6;
-
-/// Rows in which the words of a term are looked for, in all segments.
-const ROWS_OF_TERM: usize = 2;
 
 /// Words that are corrected at most. A text of many unknown words is no slip.
 const MOST_CORRECTED: usize = 3;
@@ -42,6 +41,9 @@ const LEAST_LIKENESS: f32 = 0.2;
 /// Share of the content of a query from which on a missing identifier is what the query asks for.
 const ASKED_SHARE: f32 = 0.5;
 
+/// Fewest digits of the beginning of a hash: as many as git shows.
+const LEAST_HASH: usize = 7;
+
 /// Words of a query, each with the word that takes its place.
 pub(crate) type Replaced = Vec<(String, String)>;
 
@@ -52,10 +54,21 @@ pub(crate) struct UnknownWords {
     pub(crate) missing: Vec<String>,
     /// Whether they are most of what the query asks for.
     pub(crate) is_asked_for: bool,
-    /// Ranges of the words that may be slips.
-    slips: Vec<Range<usize>>,
+    /// Ranges of the words in whose place others may be searched.
+    words: Vec<(Range<usize>, Unknown)>,
     /// Whether so much is asked that one word hardly matters.
     is_of_long_query: bool,
+}
+
+/// What an unknown word may be.
+#[derive(Debug, PartialEq, Eq)]
+enum Unknown {
+    /// A slip, a part of compounds or a compound.
+    Slip,
+    /// The same without a slip: it has a capital, as names have and nouns in German.
+    Word,
+    /// The beginning of this hash.
+    Hash(String),
 }
 
 impl UnknownWords {
@@ -101,12 +114,20 @@ impl UnknownWords {
             }
             let word = text.get(range.clone()).unwrap_or_default();
             if is_identifier(word) {
+                let hash = hash_of(word, sources)?.map(Unknown::Hash);
+                unknown.words.extend(hash.map(|hash| (range.clone(), hash)));
                 if !has_other_style(word, sources)? {
                     of_missing += weight;
                     unknown.missing.push(word.to_owned());
                 }
-            } else if may_be_slip(text, &range, parsed, intent) {
-                unknown.slips.push(range);
+            } else if may_be_replaced(text, &range, parsed, intent) {
+                let is_small = is_in_small_letters(text, &range);
+                let kind = if is_small {
+                    Unknown::Slip
+                } else {
+                    Unknown::Word
+                };
+                unknown.words.push((range, kind));
             }
         }
         unknown.missing.dedup();
@@ -114,7 +135,8 @@ impl UnknownWords {
         Ok(unknown)
     }
 
-    /// The words that may be slips, each with the word that it is spelled like, and the text with these.
+    /// The words that have another one to be searched instead, with that, and the text with these: a slip with the word
+    /// that it is spelled like, a part of compounds with some of them, a compound with its parts.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -125,14 +147,45 @@ impl UnknownWords {
         analyser: &mut Analyser,
     ) -> Result<Option<(String, Replaced)>> {
         // To find a word that is spelled alike takes 1.5 ms, twice as long as a usual search.
-        if self.slips.len() > MOST_CORRECTED || self.is_of_long_query {
+        let slips = self
+            .words
+            .iter()
+            .filter(|(_, it)| *it == Unknown::Slip)
+            .count();
+        if self.words.is_empty() || slips > MOST_CORRECTED || self.is_of_long_query {
             return Ok(None);
+        }
+        let mut languages = compounds::languages(sources)?;
+        let told = (!languages.is_empty()).then(|| Language::of_query(text));
+        let is_told = told
+            .flatten()
+            .is_some_and(|language| languages.contains(&language));
+        // Of one or two words the language cannot be told.
+        if !is_told && text.split_whitespace().nth(2).is_some() {
+            languages.clear();
         }
         let (mut changed, mut end) = (String::new(), 0);
         let mut corrections = Replaced::new();
-        for range in &self.slips {
+        // A name that no document has is none of a language without compounds.
+        let may_be = |kind: &Unknown| *kind != Unknown::Word || !languages.is_empty();
+        let words = self.words.iter().filter(|(_, kind)| may_be(kind));
+        for (range, kind) in words.take(MOST_CORRECTED) {
             let word = text.get(range.clone()).unwrap_or_default();
-            if let Some(similar) = similar(&word.to_lowercase(), sources, analyser)? {
+            let lower = word.to_lowercase();
+            let asked = (languages.as_slice(), is_told);
+            let mut other = match kind {
+                Unknown::Hash(hash) => vec![hash.clone()],
+                _ if languages.is_empty() => Vec::new(),
+                _ => compounds::with_part(&lower, &languages, sources, analyser)?,
+            };
+            if other.is_empty() && *kind == Unknown::Slip {
+                other.extend(similar(&lower, sources, analyser)?);
+            }
+            if other.is_empty() && !languages.is_empty() {
+                other = compounds::parts_of(&lower, asked, sources)?;
+            }
+            if !other.is_empty() {
+                let similar = other.join(" ");
                 changed.push_str(text.get(end..range.start).unwrap_or_default());
                 changed.push_str(&similar);
                 end = range.end;
@@ -152,6 +205,25 @@ fn is_identifier(word: &str) -> bool {
     let has_sign = word.contains(|c: char| !c.is_alphabetic());
     let is_version = word.matches('.').count() > 1;
     has_hump || (has_letter && has_sign) || is_version
+}
+
+/// The hash of the documents that a word is the beginning of.
+fn hash_of(word: &str, sources: &Sources<'_>) -> Result<Option<String>> {
+    let has = |test: fn(&u8) -> bool| word.bytes().any(|byte| test(&byte));
+    let is_hex = word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hash = is_hex && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
+    if !is_hash || word.len() < LEAST_HASH {
+        return Ok(None);
+    }
+    let lower = word.to_lowercase();
+    for segment in sources.keyword_segments()? {
+        let term = segment.reader.first_beginning_with(&lower)?;
+        let is_hash = |term: &String| term.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if let Some(hash) = term.filter(is_hash) {
+            return Ok(Some(hash));
+        }
+    }
+    Ok(None)
 }
 
 /// Whether documents have an identifier in the other style: `readTimeout` for `read_timeout`.
@@ -174,8 +246,32 @@ fn has_other_style(word: &str, sources: &Sources<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether an unknown word may be a slip: one in small letters, not quoted, not part of a path or a name.
+/// Whether an unknown word may be a slip: one in small letters that may be replaced.
 pub(super) fn may_be_slip(
+    text: &str,
+    range: &Range<usize>,
+    parsed: &ParsedQuery,
+    intent: &Intent,
+) -> bool {
+    is_in_small_letters(text, range) && may_be_replaced(text, range, parsed, intent)
+}
+
+/// Whether a word has small letters only, but for a capital at the beginning of a sentence.
+fn is_in_small_letters(text: &str, range: &Range<usize>) -> bool {
+    let word = text.get(range.clone()).unwrap_or_default();
+    let is_first = range.start == 0;
+    let after = text.get(range.end..).unwrap_or_default();
+    let small = if is_first && !after.trim().is_empty() {
+        word.trim_start_matches(char::is_uppercase)
+    } else {
+        word
+    };
+    word.len() - small.len() <= 4 && small.chars().all(char::is_lowercase)
+}
+
+/// Whether another word may be searched in the place of an unknown one: of letters, not quoted, not part of a path or a
+/// name.
+fn may_be_replaced(
     text: &str,
     range: &Range<usize>,
     parsed: &ParsedQuery,
@@ -189,17 +285,11 @@ pub(super) fn may_be_slip(
     let is_free = !before.ends_with(is_sign) && !after.starts_with(ends);
     let mut next = after.chars();
     let is_path = next.next() == Some('.') && next.next().is_some_and(char::is_alphanumeric);
-    // A capital at the beginning of a sentence.
-    let small = if before.is_empty() && !after.trim().is_empty() {
-        word.trim_start_matches(char::is_uppercase)
-    } else {
-        word
-    };
-    let is_small = word.len() - small.len() <= 4 && small.chars().all(char::is_lowercase);
     let lower = word.to_lowercase();
     let is_quoted = |quoted: &str| quoted.to_lowercase().contains(&lower);
     word.chars().count() >= LEAST_LETTERS
-        && is_small
+        && word.chars().skip(1).all(char::is_lowercase)
+        && word.starts_with(char::is_alphabetic)
         && is_free
         && !is_path
         && !before.ends_with(QUOTES)
@@ -294,16 +384,6 @@ pub(super) fn term_of(word: &str, analyser: &mut Analyser) -> Option<String> {
     first
 }
 
-/// The chunks that have a term, deleted ones included.
-pub(super) fn chunks_of(term: &str, segments: &[QuerySegment<'_>]) -> Result<u64> {
-    let mut chunks = 0;
-    for segment in segments {
-        let list = segment.reader.postings(term)?;
-        chunks += list.map_or(0, |list| u64::from(list.count()));
-    }
-    Ok(chunks)
-}
-
 /// The terms that words of this spelling may have, with the distance of their beginning and their chunks: the nearest
 /// and longest first, because a short one is the beginning of many words.
 fn similar_terms(word: &str, most: u8, sources: &Sources<'_>) -> Result<Vec<(String, u8, u64)>> {
@@ -325,28 +405,11 @@ fn similar_terms(word: &str, most: u8, sources: &Sources<'_>) -> Result<Vec<(Str
     Ok(counted)
 }
 
-/// Some chunks that have a term.
-fn rows_of(term: &str, sources: &Sources<'_>) -> Result<Vec<ChunkAddress>> {
-    let mut addresses = Vec::new();
-    for (number, segment) in sources.keyword_segments()?.iter().enumerate() {
-        let rows = segment.reader.first_rows(term)?;
-        let is_live = |row: &u32| !segment.deleted.is_some_and(|rows| rows.contains(*row));
-        let room = ROWS_OF_TERM - addresses.len();
-        let live = rows.into_iter().filter(is_live).take(room);
-        addresses.extend(live.map(|row| ChunkAddress {
-            segment: number,
-            row,
-        }));
-        if addresses.len() >= ROWS_OF_TERM {
-            break;
-        }
-    }
-    Ok(addresses)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kb::{Kb, KbWriter};
+    use crate::search::Request;
 
     #[test]
     fn identifiers_are_told_from_words() {
@@ -398,5 +461,39 @@ mod tests {
         }
         assert!(!is_slip("the Seperate", "Seperate"));
         assert!(!is_slip("sep", "sep"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_hash_finds_the_hash() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let text = "# Log\n\nCommit 9fceb02d0ae598e95dc970b74767f19372d61af8 broke the importer.\n";
+        writer.add_bytes("log.md", text.as_bytes()).unwrap();
+        writer
+            .add_bytes(
+                "other.md",
+                b"# Log\n\nThe importer was mended by a later commit.\n",
+            )
+            .unwrap();
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        for query in ["9fceb02", "what did commit 9FCEB02D0 break?"] {
+            let found = kb.search(&Request::new(query)).unwrap();
+            assert_eq!(found.hits[0].document, "log.md", "{query}");
+            assert_eq!(found.corrections[0].to.len(), 40, "{query}");
+            assert!(found.missing.is_empty(), "{query}");
+            let exact = kb.search(&Request::new(query).exact(true)).unwrap();
+            assert_eq!(
+                (exact.corrections.len(), exact.missing.len()),
+                (0, 1),
+                "{query}"
+            );
+        }
+        // Six digits, another hash, and no hash.
+        for query in ["9fceb0", "9fceb03", "9fceb02d0xyz"] {
+            let found = kb.search(&Request::new(query)).unwrap();
+            assert!(found.corrections.is_empty(), "{query}");
+        }
     }
 }

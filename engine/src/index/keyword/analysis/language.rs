@@ -79,6 +79,19 @@ impl Language {
         Language::all().find(|language| rest.starts_with(language.code))
     }
 
+    /// Whether it writes the parts of a compound as one word.
+    pub(crate) fn has_compounds(self) -> bool {
+        matches!(
+            self.lang,
+            Lang::Dan | Lang::Deu | Lang::Nld | Lang::Nob | Lang::Swe
+        )
+    }
+
+    /// Whether its stems have `a` for an umlaut of `a`.
+    pub(crate) fn folds_umlauts(self) -> bool {
+        self.lang == Lang::Deu
+    }
+
     /// What all terms with its stems begin with.
     pub(crate) fn marker(self) -> String {
         [MARKER, self.code].concat()

@@ -8,6 +8,7 @@ pub(super) mod keyword_query;
 pub(super) mod phrase;
 pub(super) mod phrase_matcher;
 pub(super) mod similar_terms;
+mod stem_terms;
 mod symbol_rows;
 mod term_filter;
 mod term_scorer;

@@ -39,6 +39,22 @@ impl Reader<'_> {
         Ok(cursor.block()?.0.to_vec())
     }
 
+    /// The first term that begins with a text; one look at the dictionary.
+    ///
+    /// # Errors
+    /// As [`similar_terms`](Reader::similar_terms).
+    pub(crate) fn first_beginning_with(&self, text: &str) -> Result<Option<String>> {
+        let mut found = None;
+        for_each_term_from(self.parts(), &self.dictionary(), text.as_bytes(), |term| {
+            let term = std::str::from_utf8(term).ok();
+            found = term
+                .filter(|term| term.starts_with(text))
+                .map(str::to_owned);
+            ControlFlow::Break(())
+        })?;
+        Ok(found)
+    }
+
     /// The terms that are at most `most` edits away from the beginning of a word in lower case, or from all of it, and
     /// have at least half of its characters. They begin with its first letter, at one edit also with its second one, and at
     /// two with both. Terms are stems, so a word goes on where its term ends.
