@@ -128,6 +128,8 @@ Speed and size:
                         how each grows
        --quick          without the largest, which takes 6 GB of disk
        --program KB     this build of kb instead of a new one
+  bench slips           what it costs to correct a word that no document has, with 30 000 to 300 000 words
+       --terms N        with so many different words
   bench regex           lines that match patterns, and the time to count them, beside ripgrep on the same texts
        --folder DIR     index these folders instead of the corpus (repeatable)
        --file FILE.kb   this sealed file instead

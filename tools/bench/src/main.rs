@@ -48,13 +48,14 @@ fn run(arguments: &[String]) -> Result<bool> {
         "vectors" => vectors::run(rest),
         "live" => live::run(rest),
         "growth" => growth::run(rest),
+        "slips" => speed::slips::run(rest),
         "regex" => regex::run(rest),
         "c" => c::run(rest),
         "mcp" => mcp::run(rest),
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, vectors, live, growth, regex, c, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, vectors, live, growth, slips, regex, c, mcp and instructions"
         ),
     }
 }

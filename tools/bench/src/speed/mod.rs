@@ -2,6 +2,7 @@
 
 mod figures;
 mod report;
+pub(crate) mod slips;
 
 use std::fs;
 use std::path::{Path, PathBuf};
