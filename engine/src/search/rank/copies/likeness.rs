@@ -6,7 +6,10 @@ use std::hash::Hasher;
 use kb_types::role::is_vendored;
 use rustc_hash::FxHasher;
 
-/// The lines of a text, without their indents.
+/// Longest line that is compared whole. A paragraph of prose is often one line, in which one word may differ.
+const MOST_LINE_BYTES: usize = 120;
+
+/// The lines of a text, without their indents, and the sentences of long ones.
 #[derive(Debug)]
 pub(super) struct Lines {
     /// Hash and length of each, in ascending order.
@@ -30,11 +33,13 @@ impl Lines {
                 }
                 comment = None;
             }
-            let mut hasher = FxHasher::default();
-            hasher.write(line.as_bytes());
-            let bytes = u32::try_from(line.len()).unwrap_or(u32::MAX);
-            lines.of_text.push((hasher.finish(), bytes));
-            lines.bytes += u64::from(bytes);
+            for line in sentences(line) {
+                let mut hasher = FxHasher::default();
+                hasher.write(line.as_bytes());
+                let bytes = u32::try_from(line.len()).unwrap_or(u32::MAX);
+                lines.of_text.push((hasher.finish(), bytes));
+                lines.bytes += u64::from(bytes);
+            }
         }
         lines.of_text.sort_unstable();
         lines
@@ -64,6 +69,22 @@ impl Lines {
         }
         (2.0 * common as f64 / all as f64) as f32
     }
+}
+
+/// The sentences of a long line; a short one whole.
+fn sentences(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let from = rest.take()?;
+        let end = (line.len() > MOST_LINE_BYTES)
+            .then(|| from.find(". "))
+            .flatten();
+        let Some((sentence, after)) = end.and_then(|end| from.split_at_checked(end + 2)) else {
+            return Some(from);
+        };
+        rest = Some(after);
+        Some(sentence.trim_end())
+    })
 }
 
 /// The comment at the beginning of a program, line by line.
@@ -165,6 +186,17 @@ mod tests {
         assert_eq!(likeness("a\na\n", "a\n"), 2.0 / 3.0);
         assert_eq!(likeness("a\n", "b\n"), 0.0);
         assert_eq!(likeness("", ""), 0.0);
+    }
+
+    #[test]
+    fn a_long_line_is_compared_by_its_sentences() {
+        let first = "The moon pulls the sea twice a day. The harbour master writes the height down. Boats that are moored \
+            go up and down with it.";
+        let second = first.replace("twice a day", "two times a day");
+        assert!(likeness(first, &second) > 0.6);
+        assert_eq!(likeness(first, first), 1.0);
+        let short = "The sea is low. The moon is high.";
+        assert_eq!(likeness(short, "The sea is low. The moon is full."), 0.0);
     }
 
     #[test]

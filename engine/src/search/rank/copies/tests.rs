@@ -188,6 +188,18 @@ fn two_versions_of_a_document_are_copies() {
 }
 
 #[test]
+fn paragraphs_of_one_line_may_differ_in_a_word() {
+    let first = "# Archives\n\nTo inflate the window, read the head of a block. Then copy bytes until the checksum is that of \
+        the trailer. The decoder keeps a history of some kilobytes. It needs no dictionary, and no clock.\n";
+    let second = first.replace("no dictionary", "neither a dictionary");
+    let documents = [("docs/v1/zip.md", first), ("docs/v2/zip.md", &*second)];
+    for scope in [Scope::Chunks, Scope::Documents] {
+        let hits = search(&documents, "inflate the window", scope);
+        assert_eq!(hits.len(), 1, "{:?}", shown(&hits));
+    }
+}
+
+#[test]
 fn a_linked_worktree_with_some_changes_is_a_copy() {
     let here = module(3);
     let there = here.replacen("2.0 + 1.5", "2.5 + 1.4", 1);
