@@ -67,6 +67,25 @@ impl Place {
         apply(self.folder.path(), what);
     }
 
+    /// A document of that name, which was added after the move, is in what is at the path; a new file has it alone.
+    #[track_caller]
+    fn check_addition(&self, what: Move, added: Result<()>, name: &str) {
+        match what {
+            Move::Away | Move::Removed => {
+                added.expect("a new file");
+                assert_eq!(documents(&self.at("a.kb")), [name]);
+            }
+            Move::ByKb => {
+                added.expect("a change of the other file");
+                assert_eq!(documents(&self.at("a.kb")), [name, "other.txt"]);
+            }
+            Move::ByJunk | Move::ByFolder => {
+                assert_eq!(added.expect_err("no .kb").code(), "NOT_A_KB");
+                self.check_replacement(what);
+            }
+        }
+    }
+
     /// What was put at the path is there as it was put.
     #[track_caller]
     fn check_replacement(&self, what: Move) {
@@ -141,20 +160,7 @@ fn a_commit_after_a_move_is_refused_and_changes_nothing() {
         // The writer goes on with what is at the path, without the lost change.
         let again = add(&mut writer, "again.txt");
         drop(writer);
-        match what {
-            Move::Away | Move::Removed => {
-                again.expect("a new file");
-                assert_eq!(documents(&place.at("a.kb")), ["again.txt"]);
-            }
-            Move::ByKb => {
-                again.expect("a change of the other file");
-                assert_eq!(documents(&place.at("a.kb")), ["again.txt", "other.txt"]);
-            }
-            Move::ByJunk | Move::ByFolder => {
-                assert_eq!(again.expect_err("no .kb").code(), "NOT_A_KB");
-                place.check_replacement(what);
-            }
-        }
+        place.check_addition(what, again, "again.txt");
     }
 }
 
@@ -206,20 +212,7 @@ fn a_writer_that_waits_for_nothing_follows_the_path() {
         place.apply(what);
         let added = add(&mut writer, "new.txt");
         drop(writer);
-        match what {
-            Move::Away | Move::Removed => {
-                added.expect("a new file");
-                assert_eq!(documents(&place.at("a.kb")), ["new.txt"]);
-            }
-            Move::ByKb => {
-                added.expect("a change of the other file");
-                assert_eq!(documents(&place.at("a.kb")), ["new.txt", "other.txt"]);
-            }
-            Move::ByJunk | Move::ByFolder => {
-                assert_eq!(added.expect_err("no .kb").code(), "NOT_A_KB");
-                place.check_replacement(what);
-            }
-        }
+        place.check_addition(what, added, "new.txt");
     }
 }
 
