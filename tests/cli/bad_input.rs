@@ -127,7 +127,7 @@ fn a_name_that_is_not_utf_8_is_indexed_under_an_escaped_name() {
     folder.write(Path::new(name), "# Coffee\n\nThe harbour coffee house.\n");
     folder.kb("index harbour").expect(0);
     let found = folder
-        .kb(["search", "coffee house", "--json"])
+        .kb("search 'coffee house' --json")
         .expect(0)
         .json_lines();
     let path = documents(&found)[0].to_owned();
@@ -176,7 +176,7 @@ fn a_file_of_another_kind_is_never_written_over() {
 #[test]
 fn a_truncated_file_is_refused_or_answers_right() {
     let folder = Folder::indexed();
-    let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
+    let right = folder.kb("search 'fog horn' --json").expect(0).stdout;
     let bytes = std::fs::read(folder.join("harbour.kb")).unwrap();
     for length in [
         1,
@@ -196,7 +196,7 @@ fn a_truncated_file_is_refused_or_answers_right() {
 #[test]
 fn a_flipped_bit_is_refused_or_changes_nothing() {
     let folder = Folder::indexed();
-    let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
+    let right = folder.kb("search 'fog horn' --json").expect(0).stdout;
     let bytes = std::fs::read(folder.join("harbour.kb")).unwrap();
     // Spread over the whole file with a step that is no divisor of a page.
     let step = (bytes.len() / 60).max(1) | 1;
@@ -386,12 +386,12 @@ fn an_interrupt_leaves_no_file_where_none_was() {
 #[cfg(unix)]
 fn an_interrupt_leaves_the_old_answers_where_a_file_was() {
     let folder = Folder::indexed();
-    let right = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
+    let right = folder.kb("search 'fog horn' --json").expect(0).stdout;
     let told = interrupted_index(&folder).expect(130);
     told.stderr_has("stopped; harbour.kb is unchanged");
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
     // The hits are those of before; behind them stands that the sources changed since.
-    let now = folder.kb(["search", "fog horn", "--json"]).expect(0).stdout;
+    let now = folder.kb("search 'fog horn' --json").expect(0).stdout;
     let rest = now.strip_prefix(&right).expect("the same hits");
     assert!(rest.starts_with(r#"{"out_of_date""#), "{rest}");
 }

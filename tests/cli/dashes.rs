@@ -74,12 +74,8 @@ fn names_tags_and_titles_may_begin_with_a_dash() {
     };
     assert!(get("- First").contains("One."));
     assert!(get("-2").contains("Two."));
-    folder
-        .kb(["tag", "- notes.md", "--add", "-1 to do"])
-        .expect(0);
-    let told = folder
-        .kb(["search", "one", "--tag", "-1 to do", "--json"])
-        .expect(0);
+    folder.kb("tag '- notes.md' --add '-1 to do'").expect(0);
+    let told = folder.kb("search one --tag '-1 to do' --json").expect(0);
     assert_eq!(told.json_lines()[0]["title"], "- The notes");
-    folder.kb(["rm", "a.kb", "- notes.md"]).expect(0);
+    folder.kb("rm a.kb '- notes.md'").expect(0);
 }

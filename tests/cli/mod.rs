@@ -155,7 +155,7 @@ fn text_results_show_path_title_score_and_numbered_lines() {
 #[test]
 fn json_answers_carry_every_field_and_point_at_the_stored_text() {
     let folder = Folder::indexed();
-    let answers = folder.kb(["search", "fog horn", "--json"]).expect(0);
+    let answers = folder.kb("search 'fog horn' --json").expect(0);
     let keys = "{\"document\":,\"title\":,\"section\":,\"score\":,\"keyword_score\":,\
                 \"vector_score\":,\"start_line\":,\"end_line\":,\"start_byte\":,\"end_byte\":,\
                 \"file_type\":,\"language\":,\"class\":,\"text\":";
@@ -265,9 +265,7 @@ fn filters_let_only_their_documents_through() {
 #[test]
 fn k_limits_the_answers() {
     let folder = Folder::indexed();
-    let told = folder
-        .kb(["search", "the harbour", "-k", "2", "--json"])
-        .expect(0);
+    let told = folder.kb("search 'the harbour' -k 2 --json").expect(0);
     assert_eq!(told.json_lines().len(), 2);
 }
 
@@ -291,13 +289,13 @@ fn full_shows_the_whole_chunk() {
 #[test]
 fn explain_prints_to_stderr_or_the_last_json_object() {
     let folder = Folder::indexed();
-    let told = folder.kb(["search", "solar panel", "--explain"]).expect(0);
+    let told = folder.kb("search 'solar panel' --explain").expect(0);
     told.stderr_has("x keyword + ");
     told.stderr_has("term solar: in 1 chunk, idf ");
     told.stdout_has("  keyword 0.");
 
     let lines = folder
-        .kb(["search", "solar panel", "--explain", "--json"])
+        .kb("search 'solar panel' --explain --json")
         .expect(0)
         .json_lines();
     let (last, hits) = lines.split_last().unwrap();
@@ -422,7 +420,7 @@ fn indexing_again_gives_the_same_answers_and_follows_changes() {
     let folder = Folder::indexed();
     let ask = || {
         folder
-            .kb(["search", "fog horn lamp", "--json", "-k", "50"])
+            .kb("search 'fog horn lamp' --json -k 50")
             .expect(0)
             .stdout
     };
@@ -437,7 +435,7 @@ fn indexing_again_gives_the_same_answers_and_follows_changes() {
     std::fs::remove_file(folder.join("harbour/notes.txt")).unwrap();
     folder.kb("index harbour").expect(0);
     let found = folder
-        .kb(["search", "breeches apparatus", "--json"])
+        .kb("search 'breeches apparatus' --json")
         .expect(0)
         .json_lines();
     assert_eq!(documents(&found)[0], "docs/rescue.md");
@@ -453,7 +451,7 @@ fn several_folders_go_into_one_file_under_their_names() {
     );
     folder.kb("index harbour tales -o all.kb").expect(0);
     let found = folder
-        .kb(["search", "spectre gallery", "--json"])
+        .kb("search 'spectre gallery' --json")
         .expect(0)
         .json_lines();
     assert!(documents(&found)[0].ends_with("ghost.md"), "{found:#?}");

@@ -174,14 +174,7 @@ fn i4_vectors_are_chosen_for_a_new_file_or_at_sealing() {
     folder.write("harbour/more.md", "# More\n\nA buoy of nibbles.\n");
     folder.kb("index harbour").expect(0);
     folder.kb("verify harbour.kb --deep").expect(0);
-    let told = folder.kb([
-        "search",
-        "buoy of nibbles",
-        "-f",
-        "harbour.kb",
-        "--mode",
-        "semantic",
-    ]);
+    let told = folder.kb("search 'buoy of nibbles' -f harbour.kb --mode semantic");
     assert!(told.expect(0).stdout.contains("more.md"));
     let told = folder.kb("index harbour --rebuild").expect(0);
     told.stdout_has("\n  rebuilt: added 0, ");

@@ -279,14 +279,22 @@ impl Folder {
     }
 }
 
-/// Arguments of a command: a line as it is typed, or a list where an argument has spaces.
+/// Arguments of a command: a line as it is typed, or a list where one is computed.
 pub(crate) trait Arguments<'a> {
     fn words(self) -> Vec<&'a str>;
 }
 
 impl<'a> Arguments<'a> for &'a str {
     fn words(self) -> Vec<&'a str> {
-        self.split_whitespace().collect()
+        let mut words = Vec::new();
+        for (number, piece) in self.split('\'').enumerate() {
+            // What stands between two quotes is one word, as in a shell.
+            match number % 2 {
+                0 => words.extend(piece.split_whitespace()),
+                _ => words.push(piece),
+            }
+        }
+        words
     }
 }
 

@@ -31,9 +31,7 @@ fn an_empty_answer_says_that_files_changed() {
     assert_eq!(object["changes"][1]["document"], "src/pilot.rs");
     assert_eq!(object["changes"][1]["change"], "new");
     // An answer of files that did not change says so too, once.
-    let told = folder
-        .kb(["search", "polish the lens", "-k", "1"])
-        .expect(0);
+    let told = folder.kb("search 'polish the lens' -k 1").expect(0);
     assert_eq!(told.stderr.matches("out of date").count(), 1, "{told:#?}");
     let told = folder.kb("symbols --name hire_pilot --refresh").expect(0);
     assert!(
@@ -53,8 +51,6 @@ fn files_whose_folders_are_not_here_are_asked_as_they_are() {
     fs::rename(folder.join("harbour"), folder.join("away")).unwrap();
     let told = folder.kb("search --mode regex nowhere_at_all").expect(1);
     assert!(!told.stderr.contains("out of date"), "{told:#?}");
-    let told = folder
-        .kb(["search", "polish the lens", "--refresh"])
-        .expect(0);
+    let told = folder.kb("search 'polish the lens' --refresh").expect(0);
     told.stderr_has("do not exist here");
 }

@@ -193,7 +193,7 @@ fn a_second_writer_is_refused_with_the_name_of_the_first() {
         assert_eq!(told.error_code(), "INDEX_LOCKED");
     }
     // Readers are not held up.
-    folder.kb(["search", "fog horn"]).expect(0);
+    folder.kb("search 'fog horn'").expect(0);
 }
 
 /// Starts a command, does `then` once it says that it waits, and gives how it ended.

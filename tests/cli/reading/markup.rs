@@ -116,7 +116,7 @@ fn texts_read_back_as_people_read_them() {
 #[test]
 fn a_code_search_finds_the_cells_of_a_notebook() {
     let folder = folder();
-    let found = folder.kb(["search", "amplitude hours", "--lang", "python", "--json"]);
+    let found = folder.kb("search 'amplitude hours' --lang python --json");
     let found = found.expect(0).json_lines();
     assert_eq!(found[0]["document"], json!("tides.ipynb"));
 }

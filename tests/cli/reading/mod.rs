@@ -63,9 +63,7 @@ fn get_prints_the_lines_asked_for_in_both_ways_of_asking() {
 #[test]
 fn the_place_that_search_prints_can_be_given_to_get() {
     let folder = Folder::indexed();
-    let told = folder
-        .kb(["search", "polish the lens", "-k", "1"])
-        .expect(0);
+    let told = folder.kb("search 'polish the lens' -k 1").expect(0);
     let place = told.stdout.split("  ").next().unwrap();
     assert!(
         folder
@@ -282,13 +280,13 @@ fn a_document_whose_file_changed_is_told_when_read() {
 #[test]
 fn search_warns_of_results_whose_files_changed() {
     let folder = Folder::indexed();
-    let told = folder.kb(["search", "polish the lens"]).expect(0);
+    let told = folder.kb("search 'polish the lens'").expect(0);
     assert_eq!(told.stderr, "");
     folder.write("harbour/docs/guide.md", "# Guide\n\nNothing of lenses.\n");
-    let told = folder.kb(["search", "polish the lens"]).expect(0);
+    let told = folder.kb("search 'polish the lens'").expect(0);
     told.stderr_has("docs/guide.md (changed)");
     std::fs::remove_file(folder.join("harbour/docs/guide.md")).unwrap();
-    let told = folder.kb(["search", "polish the lens", "--json"]).expect(0);
+    let told = folder.kb("search 'polish the lens' --json").expect(0);
     let first = &told.json_lines()[0];
     assert_eq!(
         (&first["document"], &first["stale"]),

@@ -6,7 +6,7 @@ use crate::support::{Folder, run};
 #[test]
 fn json_carries_the_verdict_and_the_warnings() {
     let folder = Folder::indexed();
-    let told = folder.kb(["search", "fog horn", "--json"]).expect(0);
+    let told = folder.kb("search 'fog horn' --json").expect(0);
     let hits = told.json_lines();
     assert!(
         hits.iter().all(|hit| hit["verdict"] == "relevant"),
@@ -18,7 +18,7 @@ fn json_carries_the_verdict_and_the_warnings() {
     );
     let other = Folder::with_corpus();
     other.kb("index harbour/docs/guide.md -o g.kb").expect(0);
-    let told = other.kb(["search", "tax return deadline for freelancers", "--json"]);
+    let told = other.kb("search 'tax return deadline for freelancers' --json");
     let lines = told.expect(0).json_lines();
     let summary = &lines.last().unwrap()["summary"];
     assert_eq!(summary["verdict"], "nothing relevant", "{lines:#?}");
@@ -33,9 +33,7 @@ fn json_carries_the_verdict_and_the_warnings() {
     assert_eq!(lines.len(), 1, "{lines:#?}");
     assert_eq!(lines[0]["summary"]["warnings"], serde_json::json!([]));
     assert!(lines[0]["summary"]["verdict"].is_string(), "{lines:#?}");
-    let told = folder
-        .kb(["search", "lamp path:nowhere", "--json"])
-        .expect(0);
+    let told = folder.kb("search 'lamp path:nowhere' --json").expect(0);
     let lines = told.json_lines();
     let warning = lines.last().unwrap()["summary"]["warnings"][0].to_string();
     assert!(

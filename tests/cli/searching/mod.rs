@@ -41,7 +41,7 @@ fn a_file_as_first_word_of_a_query_is_pointed_out() {
     assert!(told.stderr.contains("is treated as a word of the query"));
     let hint = format!("kb search -f {name} 'polish the lens'");
     told.stderr_has(&hint);
-    let told = folder.kb(["search", "missing.kb", "polish the lens"]);
+    let told = folder.kb("search missing.kb 'polish the lens'");
     assert!(!told.stderr.contains("is treated as a word of the query"));
 }
 
@@ -49,31 +49,19 @@ fn a_file_as_first_word_of_a_query_is_pointed_out() {
 fn titles_find_documents_with_every_word() {
     let folder = Folder::indexed();
     let told = folder
-        .kb(["search", "--mode", "title", "harbour visit", "--json"])
+        .kb("search --mode title 'harbour visit' --json")
         .expect(0);
     let lines = told.json_lines();
     assert_eq!(documents(&lines), ["site/index.html"]);
     assert!(lines[0]["keyword_score"].is_null() && lines[0]["score"].as_f64() > Some(0.6));
-    folder
-        .kb(["search", "--mode", "title", "harbour walrus"])
-        .expect(1);
+    folder.kb("search --mode title 'harbour walrus'").expect(1);
 }
 
 #[test]
 fn filters_scopes_and_orders_are_flags() {
     let folder = Folder::indexed();
     let told = folder
-        .kb([
-            "search",
-            "water hours drift",
-            "--folder",
-            "src",
-            "--scope",
-            "documents",
-            "--sort",
-            "path",
-            "--json",
-        ])
+        .kb("search 'water hours drift' --folder src --scope documents --sort path --json")
         .expect(0);
     assert_eq!(
         documents(&told.json_lines()),
@@ -230,15 +218,7 @@ fn several_files_answer_as_one_and_each_hit_names_its_file() {
     );
     folder.kb("index other").expect(0);
     let told = folder
-        .kb([
-            "search",
-            "fog horn",
-            "-f",
-            "harbour.kb",
-            "-f",
-            "other.kb",
-            "--json",
-        ])
+        .kb("search 'fog horn' -f harbour.kb -f other.kb --json")
         .expect(0);
     let lines = told.json_lines();
     let files: Vec<&str> = lines
@@ -251,16 +231,7 @@ fn several_files_answer_as_one_and_each_hit_names_its_file() {
         "{files:?}"
     );
     let told = folder
-        .kb([
-            "search",
-            "fog horn",
-            "-f",
-            "harbour.kb",
-            "-f",
-            "other.kb",
-            "-k",
-            "2",
-        ])
+        .kb("search 'fog horn' -f harbour.kb -f other.kb -k 2")
         .expect(0);
     told.stdout_has("other.kb fog.md:");
     let told = folder
@@ -359,7 +330,7 @@ fn an_answer_in_parts_goes_on_where_it_stopped() {
 fn the_explanation_says_how_and_whether_anything_is_relevant() {
     let folder = Folder::indexed();
     let told = folder
-        .kb(["search", "polish the lens", "--explain", "--json"])
+        .kb("search 'polish the lens' --explain --json")
         .expect(0);
     let lines = told.json_lines();
     let explanation = &lines.last().expect("an explanation")["explanation"];
@@ -375,7 +346,7 @@ fn the_explanation_says_how_and_whether_anything_is_relevant() {
         .collect();
     let expected = ["plan", "keyword", "vector", "fuse", "rank", "fuse", "text"];
     assert_eq!(names, expected);
-    let told = folder.kb(["search", "quarterly dividend of shareholders"]);
+    let told = folder.kb("search 'quarterly dividend of shareholders'");
     told.stderr_has("nothing");
 }
 

@@ -24,9 +24,7 @@ fn lines_are_printed_as_grep_does_by_path_and_line() {
     );
     let told = folder.kb("search --mode regex -i ^fn$").expect(0);
     assert_eq!(told.stdout, "b.rs:3:FN\n");
-    let told = folder
-        .kb(["search", "--mode", "regex", "-F", "() {}"])
-        .expect(0);
+    let told = folder.kb("search --mode regex -F '() {}'").expect(0);
     assert_eq!(told.stdout, "b.rs:1:fn one() {}\n");
     let told = folder.kb("search --mode regex -w o|one").expect(0);
     assert_eq!(told.stdout, "b.rs:1:fn one() {}\n");
@@ -106,9 +104,7 @@ fn what_is_wrong_is_told_with_a_way_out() {
         let told = failed(["search", "--mode", "regex", pattern]);
         assert!(told.contains(what) && told.contains(hint), "{told}");
     }
-    let told = folder
-        .kb(["search", "--mode", "regex", "no such line"])
-        .expect(1);
+    let told = folder.kb("search --mode regex 'no such line'").expect(1);
     told.stderr_has("no line matches");
     let told = folder.kb("search -i fn").expect(2);
     told.stderr_has("--ignore-case needs --mode regex");
@@ -122,16 +118,12 @@ fn a_file_remembers_that_it_has_no_trigrams() {
     folder.kb("index in -o a.kb --no-trigrams").expect(0);
     folder.write("in/new.txt", "fn\n");
     folder.kb("index in -o a.kb").expect(0);
-    let told = folder.kb(["search", "--mode", "regex", "fn one"]).expect(0);
+    let told = folder.kb("search --mode regex 'fn one'").expect(0);
     told.stderr_has("no trigrams");
     folder.kb("seal a.kb -o b.kb").expect(0);
-    let told = folder
-        .kb(["search", "-f", "b.kb", "--mode", "regex", "fn one"])
-        .expect(0);
+    let told = folder.kb("search -f b.kb --mode regex 'fn one'").expect(0);
     told.stderr_has("no trigrams");
     folder.kb("index in -o a.kb --no-trigrams=false").expect(0);
-    let told = folder
-        .kb(["search", "-f", "a.kb", "--mode", "regex", "fn one"])
-        .expect(0);
+    let told = folder.kb("search -f a.kb --mode regex 'fn one'").expect(0);
     assert_eq!(told.stderr, "");
 }

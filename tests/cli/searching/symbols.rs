@@ -144,9 +144,7 @@ fn an_outline_shows_kinds_and_ends() {
     let told = folder.kb("outline lib.rs").expect(0);
     let shown = "  9  3 impl Reader  impl, lines 9-14\n";
     told.stdout_has(shown);
-    let told = folder
-        .kb(["get", "lib.rs", "--section", "fn helper"])
-        .expect(0);
+    let told = folder.kb("get lib.rs --section 'fn helper'").expect(0);
     assert_eq!(
         told.stdout,
         "fn helper(text: &str) -> usize {\n    text.len()\n}"

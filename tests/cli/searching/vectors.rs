@@ -322,18 +322,7 @@ fn columns_are_listed_chosen_and_removed() {
     let (folder, chunks) = with_chunks();
     folder.write("own.npy", all(&chunks));
     folder
-        .kb([
-            "import",
-            "vectors",
-            "harbour.kb",
-            "own.npy",
-            "--codec",
-            "i4",
-            "--metric",
-            "dot",
-            "--model",
-            "my model",
-        ])
+        .kb("import vectors harbour.kb own.npy --codec i4 --metric dot --model 'my model'")
         .expect(0);
     let listed = folder.kb("vectors harbour.kb").expect(0).stdout;
     let line = format!(

@@ -342,13 +342,13 @@ fn at_most_ten_tokens_with_unique_names_in_a_private_file() {
         .expect(2);
     outcome.stderr_has("10");
     folder
-        .kb(["token", "revoke", "host 3", "--tokens", "tokens.json"])
+        .kb("token revoke 'host 3' --tokens tokens.json")
         .expect(0);
     folder
-        .kb(["token", "create", "host 4", "--tokens", "tokens.json"])
+        .kb("token create 'host 4' --tokens tokens.json")
         .expect(2);
     folder
-        .kb(["token", "revoke", "host 3", "--tokens", "tokens.json"])
+        .kb("token revoke 'host 3' --tokens tokens.json")
         .expect(2);
     let printed = folder
         .kb("token list --tokens tokens.json")
