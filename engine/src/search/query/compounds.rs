@@ -24,7 +24,10 @@ const LEAST_REST: usize = 3;
 
 /// Fewest letters of a part of a word, and of the last part where the rest is unknown.
 const LEAST_PART: usize = 3;
-const LEAST_HEAD: usize = 5;
+const LEAST_HEAD: usize = 6;
+
+/// Fewest letters of the stem of the last part: `sch` is that of an ending.
+const LEAST_LAST_STEM: usize = 4;
 
 /// Longest word that is taken apart, in letters. Each beginning and end of it is looked up.
 const MOST_LETTERS: usize = 48;
@@ -94,6 +97,11 @@ pub(super) fn with_part(
         stems.sort();
         stems.dedup();
         for (place, stem) in stems {
+            // `hard` is in `Richard`, and no compound: the rest must be a word, too.
+            let rest = part.rest_of_short(place, &stem);
+            if !rest.is_empty() && !any_is_known(&rest, *language, sources)? {
+                continue;
+            }
             let term = [language.marker(), stem].concat();
             compounds.push((place, Reverse(chunks_of(&term, &segments)?), term));
         }
@@ -125,6 +133,19 @@ pub(super) fn with_part(
     Ok(written)
 }
 
+/// Whether documents have one of some words of a language.
+fn any_is_known(words: &[String], language: Language, sources: &Sources<'_>) -> Result<bool> {
+    let segments = sources.keyword_segments()?;
+    let (stemmer, mut term) = (language.stemmer(), String::new());
+    for word in words {
+        language.term(&stemmer, word, &mut term);
+        if chunks_of(&term, &segments)? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// A word as it stands in compounds.
 struct Part {
     /// All of it, as stemmers write letters.
@@ -149,6 +170,28 @@ impl Part {
             word: letters.collect::<String>().replace('\u{df}', "ss"),
             stem: stem.unwrap_or_default().to_owned(),
         }
+    }
+
+    /// What the rest of a compound may be without a link, where so short a word may be in it by chance. Empty for longer
+    /// words.
+    fn rest_of_short(&self, place: Place, compound: &str) -> Vec<String> {
+        let is_short = |text: &str| text.chars().count() < LEAST_INNER_LETTERS;
+        let rests: Vec<Option<&str>> = match place {
+            Place::End if is_short(&self.stem) => {
+                let rest = compound.strip_suffix(self.stem.as_str());
+                let rest = rest.unwrap_or_default();
+                LINKS.iter().map(|link| rest.strip_suffix(link)).collect()
+            }
+            Place::Beginning if is_short(&self.word) => {
+                let rest = compound.strip_prefix(self.word.as_str());
+                let rest = rest.unwrap_or_default();
+                LINKS.iter().map(|link| rest.strip_prefix(link)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let is_part = |rest: &&str| rest.chars().count() >= LEAST_PART;
+        let rests = rests.into_iter().flatten().filter(is_part);
+        rests.map(str::to_owned).collect()
     }
 
     /// Where the stem of a compound has the word.
@@ -193,10 +236,12 @@ pub(super) fn parts_of(
     let segments = sources.keyword_segments()?;
     let mut term = String::new();
     let stemmers: Vec<_> = languages.iter().map(|it| (*it, it.stemmer())).collect();
-    let mut is_known = |part: &str| -> Result<bool> {
+    let mut is_known = |part: &str, least_stem: usize| -> Result<bool> {
         for (language, stemmer) in &stemmers {
             language.term(stemmer, part, &mut term);
-            if chunks_of(&term, &segments)? > 0 {
+            let stem = term.strip_prefix(language.marker().as_str());
+            let letters = stem.unwrap_or_default().chars().count();
+            if letters >= least_stem && chunks_of(&term, &segments)? > 0 {
                 return Ok(true);
             }
         }
@@ -219,16 +264,16 @@ pub(super) fn parts_of(
                 continue;
             };
             // A link stands between two parts.
-            let links = if end < letters {
-                &LINKS[..]
+            let (links, least_stem) = if end < letters {
+                (&LINKS[..], 1)
             } else {
-                &LINKS[..1]
+                (&LINKS[..1], LEAST_LAST_STEM)
             };
             for link in links {
                 let Some(own) = part.strip_suffix(link) else {
                     continue;
                 };
-                if own.chars().count() < LEAST_PART || !is_known(own)? {
+                if own.chars().count() < LEAST_PART || !is_known(own, least_stem)? {
                     continue;
                 }
                 let parts: Vec<&str> = before.iter().copied().chain([own]).collect();
@@ -249,7 +294,7 @@ pub(super) fn parts_of(
         let heads = heads.take(letters.saturating_sub(LEAST_REST + LEAST_HEAD - 1));
         for at in heads {
             let head = lower.get(*at..).unwrap_or_default();
-            if is_known(head)? {
+            if is_known(head, LEAST_LAST_STEM)? {
                 return Ok(vec![head.to_owned()]);
             }
         }
@@ -293,7 +338,10 @@ mod tests {
     fn a_word_finds_compounds_and_a_compound_its_parts() {
         let of = |text: &str| format!("{GERMAN}{text}");
         let (_folder, kb) = kb(&[
-            ("kranken.md", of("Der Krankenversicherungsbeitrag steigt.")),
+            (
+                "kranken.md",
+                of("Der Krankenversicherungsbeitrag steigt, sagt Richard."),
+            ),
             ("rente.md", of("Die Rentenversicherung zahlt im Alter.")),
             (
                 "ordnung.md",
@@ -347,7 +395,13 @@ mod tests {
             assert!(exact.corrections.is_empty(), "{query}");
         }
         // A word that a document has, parts that are none, and an English question.
-        for query in ["Beitrag", "xyzzyordnxng", "what is the alter of the gear"] {
+        for query in [
+            "Beitrag",
+            "xyzzyordnxng",
+            // In `Richard`, and at the end of no word.
+            "harder",
+            "what is the alter of the gear",
+        ] {
             assert_eq!(searched(&kb, query).0, [""; 0], "{query}");
         }
     }
