@@ -162,7 +162,9 @@ def open(
     processes. "in-process" reads them in this process, which a hostile file can then slow down or abort.
 
     `embedder` embeds queries for columns of vectors that it made (`Writer.reembed`), so that searches use them beside the
-    built-in model. It is a function of a list of texts, or an object of LangChain, LlamaIndex or Sentence Transformers.
+    built-in model. It is the name of a model ("minilm", "onnx:FOLDER"), a function of a list of texts, or an object of
+    LangChain, LlamaIndex or Sentence Transformers. Models with a name that this machine has (`python -m kbfile models`)
+    are found without it. A service ("openai:MODEL@URL") gets the texts and queries.
 
     Raises NotFoundError, FormatError (not a .kb file, or an unsupported version), DamagedError, ExistsError ("x"), and
     StorageError.

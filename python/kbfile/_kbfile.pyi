@@ -460,9 +460,10 @@ class Writer(Kb):
         """Embeds the chunks that have no vector of a model yet, newest documents first, into a column, which is made if it is
         new. Searches then use the column beside the built-in model, if `kbfile.open` gets the same `embedder`.
 
-        `embedder` is a function of a list of texts that returns an array `[texts, dim]` or a list of lists, or an object of
-        LangChain, LlamaIndex or Sentence Transformers. Without it, the one that `kbfile.open` got fills its columns. `model`
-        names it in the file, `name` names the column.
+        `embedder` is the name of a model ("minilm", "onnx:FOLDER"; `python -m kbfile models` lists them), a function of a
+        list of texts that returns an array `[texts, dim]` or a list of lists, or an object of LangChain, LlamaIndex or
+        Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
+        those of this machine. `model` names a function or an object in the file, `name` names the column.
 
         Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
         stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises

@@ -15,8 +15,6 @@ Mode: TypeAlias = Literal["hybrid", "semantic", "keyword", "title"]
 Scope: TypeAlias = Literal["chunks", "documents"]
 """What one hit is: a passage or a document."""
 
-"""The order of hits."""
-
 Class: TypeAlias = Literal["code", "doc", "data"]
 """The class of a document: source code, prose, or data."""
 
@@ -46,4 +44,5 @@ ProgressCallback: TypeAlias = Callable[["Progress"], object]
 """Called about 20 times per second during a long call. If it raises, the call ends."""
 
 Embedder: TypeAlias = Union[Callable[[list[str]], Any], Any]
-"""What embeds texts: a function of a list of texts, or an object of LangChain, LlamaIndex or Sentence Transformers."""
+"""What embeds texts: the name of a model ("minilm", "onnx:FOLDER"), a function of a list of texts, or an object of
+LangChain, LlamaIndex or Sentence Transformers."""

@@ -8,7 +8,6 @@ use kb_engine::{EmbedderResolver, Kb};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::embedding::OnePythonEmbedder;
 use crate::error::{of_code, raised};
 
 /// Where the bytes of a file are.
@@ -25,7 +24,7 @@ pub(crate) enum Source {
 pub(crate) struct Handle {
     pub(crate) source: Source,
     /// What embeds queries for columns that it made.
-    models: Option<Arc<OnePythonEmbedder>>,
+    models: Option<Arc<dyn EmbedderResolver>>,
     state: Mutex<State>,
 }
 
@@ -42,7 +41,7 @@ impl Handle {
     pub(crate) fn open(
         py: Python<'_>,
         source: Source,
-        models: Option<Arc<OnePythonEmbedder>>,
+        models: Option<Arc<dyn EmbedderResolver>>,
     ) -> PyResult<Handle> {
         let opened = py.detach(|| open(&source, models.as_ref()));
         let opened = opened.map_err(|error| raised(py, &error))?;
@@ -58,7 +57,7 @@ impl Handle {
     }
 
     /// Opens it when it is first read: of a writer, whose file may not be there yet.
-    pub(crate) fn open_later(path: PathBuf, models: Option<Arc<OnePythonEmbedder>>) -> Handle {
+    pub(crate) fn open_later(path: PathBuf, models: Option<Arc<dyn EmbedderResolver>>) -> Handle {
         Handle {
             source: Source::Path(path),
             models,
@@ -106,7 +105,10 @@ impl Handle {
     }
 }
 
-fn open(source: &Source, models: Option<&Arc<OnePythonEmbedder>>) -> Result<Kb, kb_engine::Error> {
+fn open(
+    source: &Source,
+    models: Option<&Arc<dyn EmbedderResolver>>,
+) -> Result<Kb, kb_engine::Error> {
     let kb = match source {
         Source::Path(path) => Kb::open(path)?,
         Source::Bytes(bytes) => Kb::from_bytes(Arc::clone(bytes))?,

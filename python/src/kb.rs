@@ -14,7 +14,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
 use crate::call::{Listener, run, run_short};
 use crate::documents::document::{Document, DocumentIterator, document_name};
-use crate::embedding::OnePythonEmbedder;
+use crate::embedding::resolver;
 use crate::error::{invalid, raised};
 use crate::handle::{Handle, Source};
 use crate::options::{cursor, kinds, request, take_filter, unexpected, words};
@@ -62,7 +62,7 @@ pub(crate) fn open_reader(
     } else {
         Source::Path(absolute(source)?)
     };
-    let models = embedder.map(OnePythonEmbedder::of).transpose()?;
+    let models = embedder.map(resolver).transpose()?;
     let handle = Handle::open(py, source, models)?;
     Ok(Kb::of_handle(&Arc::new(handle)))
 }

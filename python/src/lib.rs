@@ -63,6 +63,8 @@ mod _kbfile {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // Files whose columns have models of this machine are searched by them, as `kb search` does.
+        kb_engine::install_models(super::embedding::models_of_machine());
         let (major, minor) = FORMAT_VERSION;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         module.add("format_version", format!("{major}.{minor}"))?;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use kb_engine::{
-    Document, Error, Extraction, Hook, IndexOptions, KbWriter, Metric, NewVectors, SealOptions,
-    SourceInfo, give_fields,
+    Document, EmbedderResolver, Error, Extraction, Hook, IndexOptions, KbWriter, Metric,
+    NewVectors, SealOptions, SourceInfo, TextEmbedder, give_fields,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,7 +15,9 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run};
 use crate::command::worker;
-use crate::embedding::{OnePythonEmbedder, PythonEmbedder, reembed_options, reports};
+use crate::embedding::{
+    PythonEmbedder, models_of_machine, named_model, reembed_options, reports, resolver,
+};
 use crate::error::{invalid, of_code, raised};
 use crate::fields::fields;
 use crate::handle::{Handle, closed};
@@ -44,7 +46,7 @@ pub(crate) struct Writer {
     /// How long a change waits for another writer.
     lock_timeout: Duration,
     /// What embeds for columns that it made.
-    models: Option<Arc<OnePythonEmbedder>>,
+    models: Option<Arc<dyn EmbedderResolver>>,
 }
 
 impl Drop for Writer {
@@ -108,7 +110,7 @@ pub(crate) fn open_writer(
         }
         error => raised(py, &error),
     })?;
-    let models = embedder.map(OnePythonEmbedder::of).transpose()?;
+    let models = embedder.map(resolver).transpose()?;
     let base = Kb {
         handle: Arc::new(Handle::open_later(path, models.clone())),
         mode,
@@ -456,9 +458,10 @@ impl Writer {
     /// Embeds the chunks that have no vector of a model yet, newest documents first, into a column, which is made if it is
     /// new. Searches then use the column beside the built-in model, if `kbfile.open` gets the same `embedder`.
     ///
-    /// `embedder` is a function of a list of texts that returns an array `[texts, dim]` or a list of lists, or an object of
-    /// LangChain, LlamaIndex or Sentence Transformers. Without it, the one that `kbfile.open` got fills its columns. `model`
-    /// names it in the file, `name` names the column.
+    /// `embedder` is the name of a model ("minilm", "onnx:FOLDER"; `python -m kbfile models` lists them), a function of a
+    /// list of texts that returns an array `[texts, dim]` or a list of lists, or an object of LangChain, LlamaIndex or
+    /// Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
+    /// those of this machine. `model` names a function or an object in the file, `name` names the column.
     ///
     /// Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
     /// stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises
@@ -475,20 +478,23 @@ impl Writer {
     ) -> PyResult<Vec<ReembedReport>> {
         let (column, model, listener) = reembed_options(py, options)?;
         if let Some(embedder) = embedder {
-            let model = PythonEmbedder::of(embedder, model)?;
+            let model: Arc<dyn TextEmbedder> = match embedder.extract::<String>() {
+                Ok(name) if model.is_none() => named_model(py, &name)?,
+                Ok(_) => return Err(invalid(py, "model: it names a function or an object only")),
+                Err(_) => Arc::new(PythonEmbedder::of(embedder, model)?),
+            };
             let work =
-                |writer: &mut KbWriter, hook: &mut Hook<'_>| writer.reembed(&model, &column, hook);
+                |writer: &mut KbWriter, hook: &mut Hook<'_>| writer.reembed(&*model, &column, hook);
             return Ok(vec![self.change(py, &listener, work)?.into()]);
         }
-        let Some(models) = &self.models else {
-            return Err(invalid(
-                py,
-                "embedder: pass a function, here or to kbfile.open",
-            ));
-        };
+        let models = self.models.clone().unwrap_or_else(models_of_machine);
         let updates = self.change(py, &listener, |writer, hook| {
-            writer.update_embeddings(&**models, &column, hook)
+            writer.update_embeddings(&*models, &column, hook)
         })?;
+        if updates.is_empty() {
+            let message = "embedder: no column of the file has a model; pass one";
+            return Err(invalid(py, message));
+        }
         reports(py, updates)
     }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import struct
 from pathlib import Path
 
 import pytest
@@ -105,8 +107,71 @@ def test_what_cannot_embed_says_so(path: Path) -> None:
 
     with kbfile.open(path, "a") as kb:
         with pytest.raises(TypeError, match="embed_documents"):
-            kb.reembed("minilm")
+            kb.reembed(7)  # type: ignore[arg-type]
         with pytest.raises(kbfile.ModelError, match="no model"):
             kb.reembed(broken)
-        with pytest.raises(kbfile.InvalidArgumentError, match="pass a function"):
+        with pytest.raises(kbfile.InvalidArgumentError, match="no column"):
             kb.reembed()
+
+
+def table_model(folder: Path, words: dict[str, list[float]]) -> Path:
+    """A model of the format Model2Vec that knows these words."""
+    folder.mkdir()
+    numbers = [number for row in [[0.0, 0.0], *words.values()] for number in row]
+    data = struct.pack(f"<{len(numbers)}f", *numbers)
+    shape = [len(words) + 1, 2]
+    header = json.dumps({"embeddings": {"dtype": "F32", "shape": shape, "data_offsets": [0, len(data)]}}).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + data)
+    vocabulary = {word: number for number, word in enumerate(["[UNK]", *words])}
+    model = {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "vocab": vocabulary}
+    normalizer = {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": True,
+        "strip_accents": None,
+        "lowercase": True,
+    }
+    tokenizer = {"normalizer": normalizer, "pre_tokenizer": {"type": "BertPreTokenizer"}, "model": model}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    return folder
+
+
+def test_a_model_has_a_name(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_MODELS", str(tmp_path / "none"))
+    folder = table_model(tmp_path / "model", {"quibble": [1.0, 0.0], "zorb": [1.0, 0.0], "gauge": [0.0, 1.0]})
+    named = f"model2vec:{folder}"
+    with kbfile.open(path, "a", embedder=named) as kb:
+        [report] = kb.reembed(named)
+        assert (report.embedded, report.left) == (20, 0)
+        with pytest.raises(kbfile.InvalidArgumentError, match="function or an object"):
+            kb.reembed(named, model="mine")
+        kb.add("Another quibble", path="new.txt")
+        [more] = kb.reembed()
+        assert (more.embedded, more.left) == (1, 0)
+    for embedder in (named, words, None):
+        # The folder is where the file says, so that no argument is needed.
+        with kbfile.open(path, embedder=embedder) as kb:
+            hits = kb.search("zorb", explain=True)
+            assert hits[0].bonuses["contextual"] > 0
+            assert not hits.warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("builtin", kbfile.InvalidArgumentError),
+        ("nonsense:x", kbfile.InvalidArgumentError),
+        ("onnx:/nowhere", kbfile.ModelError),
+        ("", kbfile.InvalidArgumentError),
+    ],
+)
+def test_a_wrong_name_is_refused(path: Path, name: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match="embedder"):
+        kbfile.open(path, embedder=name)
+    with kbfile.open(path, "a") as kb, pytest.raises(error, match="embedder"):
+        kb.reembed(name)
+
+
+def test_a_file_without_columns_needs_a_model(path: Path) -> None:
+    with kbfile.open(path, "a") as kb, pytest.raises(kbfile.InvalidArgumentError, match="no column"):
+        kb.reembed()

@@ -74,8 +74,11 @@ impl Resolver {
                 })
             };
         }
+        // A function of Python is no model that can be found here.
         if !matches!(card.source.as_str(), "onnx" | "model2vec") {
-            return load(&format!("{}:{}", card.source, card.location));
+            return Err(EmbedError::Missing {
+                what: format!("the model {card}"),
+            });
         }
         if is_local(&card.location) && Path::new(&card.location).exists() {
             return load(&format!("{}:{}", card.source, card.location));

@@ -60,6 +60,15 @@ fn a_model_that_is_gone_is_missing_by_name() {
             }
         );
     }
+    // A function is called by the program that has it.
+    let of_python = ModelCard {
+        source: "python".to_owned(),
+        name: "words".to_owned(),
+        location: String::new(),
+        ..card
+    };
+    let error = resolver.find(&of_python).unwrap_err();
+    assert!(matches!(error, EmbedError::Missing { what } if what == "the model python:words"));
 }
 
 #[test]

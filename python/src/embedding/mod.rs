@@ -1,9 +1,11 @@
-//! Embedding models of Python: functions, and objects of LangChain, LlamaIndex and Sentence Transformers.
+//! Embedding models by name, and those of Python: functions, and objects of LangChain, LlamaIndex and Sentence
+//! Transformers.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kb_embedders::{Cache, Choice, Options, Resolver};
 use kb_engine::{
     ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, Pooling, ReembedOptions, TextEmbedder,
 };
@@ -12,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::call::Listener;
-use crate::error::{invalid, type_name};
+use crate::error::{invalid, of_code, type_name};
 use crate::numbers::{numbers, one_vector};
 use crate::options::{codec, unexpected};
 use crate::results::columns::ReembedReport;
@@ -114,29 +116,79 @@ impl TextEmbedder for PythonEmbedder {
     }
 }
 
-/// One object for the columns that an object of Python made. Whether it is the same one is told by their probes.
-#[derive(Debug)]
-pub(crate) struct OnePythonEmbedder {
-    /// Embeds texts.
-    object: Py<PyAny>,
+/// What the argument `embedder` of `kbfile.open` gives: models for the columns of a file.
+///
+/// A text is the name of a model, as `kb models` and `--embedder` take it. Models of other columns are those of this
+/// machine.
+pub(crate) fn resolver(embedder: &Bound<'_, PyAny>) -> PyResult<Arc<dyn EmbedderResolver>> {
+    if let Ok(name) = embedder.extract::<String>() {
+        let model = named_model(embedder.py(), &name)?;
+        let others = models_of_machine();
+        return Ok(Arc::new(OneNamed { model, others }));
+    }
+    functions(embedder)?;
+    Ok(Arc::new(OnePythonEmbedder {
+        object: embedder.clone().unbind(),
+        others: models_of_machine(),
+    }))
 }
 
-impl OnePythonEmbedder {
-    /// Checks that the object can embed.
-    pub(crate) fn of(embedder: &Bound<'_, PyAny>) -> PyResult<Arc<OnePythonEmbedder>> {
-        functions(embedder)?;
-        Ok(Arc::new(OnePythonEmbedder {
-            object: embedder.clone().unbind(),
-        }))
+/// The models that `kb models` lists.
+pub(crate) fn models_of_machine() -> Arc<dyn EmbedderResolver> {
+    Arc::new(Resolver::new(Options::default(), Cache::of_user()))
+}
+
+/// The model of a name. Reads its folder, without the GIL.
+pub(crate) fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEmbedder>> {
+    let refused = |message: &str| {
+        let hint = "`python -m kbfile models` lists the models that are at hand";
+        of_code(
+            py,
+            "INVALID_ARGUMENT",
+            &format!("embedder: {message}"),
+            Some(hint),
+        )
+    };
+    match py.detach(|| kb_embedders::parse(name, &Options::default())) {
+        Ok(Choice::Model(model)) => Ok(model.shared()),
+        Ok(_) => Err(refused("the built-in model has its own column")),
+        Err(error @ EmbedError::Specification { .. }) => Err(refused(&error.to_string())),
+        Err(error) => {
+            let message = format!("embedder: {error}");
+            Err(of_code(py, "EMBEDDING_MODEL_UNAVAILABLE", &message, None))
+        }
     }
+}
+
+/// A model that was named, and those of this machine.
+#[derive(Debug)]
+struct OneNamed {
+    model: Arc<dyn TextEmbedder>,
+    others: Arc<dyn EmbedderResolver>,
+}
+
+impl EmbedderResolver for OneNamed {
+    fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        if self.model.card().is_same_model(card) {
+            return Ok(Arc::clone(&self.model));
+        }
+        self.others.find(card)
+    }
+}
+
+/// One object for the columns that an object of Python made. Whether it is the same one is told by their probes.
+#[derive(Debug)]
+struct OnePythonEmbedder {
+    /// Embeds texts.
+    object: Py<PyAny>,
+    /// Models of other columns.
+    others: Arc<dyn EmbedderResolver>,
 }
 
 impl EmbedderResolver for OnePythonEmbedder {
     fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
         if card.source != "python" {
-            return Err(EmbedError::Missing {
-                what: format!("{card}, which `embedder` is not,"),
-            });
+            return self.others.find(card);
         }
         let name = Some(card.name.clone());
         Python::attach(|py| PythonEmbedder::of(self.object.bind(py), name))
@@ -166,7 +218,7 @@ fn functions<'py>(
         Some(passages) if !is_text => Ok((passages, method(&QUERY)?)),
         None if embedder.is_callable() => Ok((embedder.clone(), None)),
         _ => Err(PyTypeError::new_err(format!(
-            "embedder takes a function of a list of texts, or an object with {}, not {}",
+            "embedder takes the name of a model, a function of a list of texts, or an object with {}, not {}",
             PASSAGES.join(", "),
             type_name(embedder)
         ))),
