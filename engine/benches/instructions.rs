@@ -1,4 +1,4 @@
-//! Instructions of the inner loops, counted by valgrind: the same on a busy machine. `cargo xtask
+//! Instructions of the inner loops and of whole searches, counted by valgrind: the same on a busy machine. `cargo xtask
 //! bench instructions` compares them with the committed counts. A group of benches is a room; what
 //! a bench needs is made in its setup, which is not counted.
 
@@ -9,7 +9,9 @@
 )]
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
 
 use gungraun::prelude::*;
 use kb_engine::testing::container::column::{
@@ -27,7 +29,7 @@ use kb_engine::testing::store::blocks::{BLOCK_LIMIT_BYTES, BlockReader};
 use kb_engine::testing::store::chunks::{ChunkReader, ChunkWriter};
 use kb_engine::testing::store::decoder::DecoderPool;
 use kb_engine::testing::store::tables;
-use kb_engine::{ChunkSpan, DocumentId, Lines, SegmentId, Span};
+use kb_engine::{ChunkSpan, DocumentId, Kb, Lines, Mode, Request, SegmentId, Span};
 use roaring::RoaringBitmap;
 
 /// Chunks of the segment of words: three windows of rows; more would take long under valgrind.
@@ -346,6 +348,65 @@ fn sums_of_64_blocks((query, blocks, mut sums): Codes) -> (Codes, u64) {
     ((query, blocks, sums), likely)
 }
 
+/// What is asked of the golden file: questions, names, words, a slip, what it does not have.
+const QUERIES: [&str; 10] = [
+    "how is the lens cleaned",
+    "what to do when there is fog",
+    "saving people from a sinking ship",
+    "drift of a buoy",
+    "next_high_water",
+    "latitude of a station",
+    "museum opening times",
+    "ligthhouse keeper",
+    "\u{706f}\u{53f0} \u{9727}",
+    "xyzzyplugh",
+];
+
+/// The golden file of the newest format.
+fn golden() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden");
+    let version = |path: &PathBuf| -> Option<(u32, u32)> {
+        let (major, minor) = path
+            .file_name()?
+            .to_str()?
+            .strip_prefix('v')?
+            .split_once('.')?;
+        Some((major.parse().ok()?, minor.parse().ok()?))
+    };
+    let files = fs::read_dir(folder)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path());
+    let of_versions = files.filter_map(|path| Some((version(&path)?, path.join("golden.kb"))));
+    of_versions.max().map(|(_, path)| path)
+}
+
+/// The golden file, of which each page was checked and each word of the queries was met once.
+fn opened(mode: Mode) -> (Kb, Mode) {
+    let kb = Kb::open(golden().expect("a golden file")).expect("a golden file");
+    search_all(&kb, mode);
+    (kb, mode)
+}
+
+/// The number of hits of all queries.
+fn search_all(kb: &Kb, mode: Mode) -> usize {
+    let found = QUERIES.iter().map(|query| {
+        let answer = kb.search(&Request::new(*query).mode(mode));
+        answer.expect("a golden file").hits.items.len()
+    });
+    found.sum()
+}
+
+// From the words of ten queries to the marked texts of their hits.
+#[library_benchmark]
+#[bench::keyword(opened(Mode::Keyword))]
+#[bench::semantic(opened(Mode::Semantic))]
+#[bench::hybrid(opened(Mode::Hybrid))]
+fn ten_queries((kb, mode): (Kb, Mode)) -> (Kb, usize) {
+    let hits = search_all(black_box(&kb), mode);
+    (kb, hits)
+}
+
 library_benchmark_group!(
     name = keyword,
     benchmarks = [ten_best, hundred_best, unpack, highlights]
@@ -359,4 +420,5 @@ library_benchmark_group!(
         sums_of_64_blocks
     ]
 );
-main!(library_benchmark_groups = [keyword, store, vector]);
+library_benchmark_group!(name = search, benchmarks = [ten_queries]);
+main!(library_benchmark_groups = [keyword, store, vector, search]);

@@ -141,7 +141,7 @@ Speed and size:
   bench python DIR ..   what Python adds to the engine, and lancedb, chromadb, sqlite-vec on the same chunks
        --chunks N       chunks that they get (default 20000)
        --alone          without them
-  bench instructions    instruction counts of the inner loops against the committed ones
+  bench instructions    instruction counts of inner loops and searches against the committed ones
        --update         write them to tests/bench-results/instructions.json instead
 
 Release:
@@ -214,6 +214,10 @@ fn run(arguments: &[String]) -> Result<bool> {
         "wheel" => python::wheel(rest),
         "bench" if rest.first().is_some_and(|name| name == "python") => {
             python::bench(rest.get(1..).unwrap_or_default())
+        }
+        // It measures another program, which it builds itself.
+        "bench" if rest.first().is_some_and(|name| name == "instructions") => {
+            repository::run_tool("kb-bench", rest, Profile::Dev)
         }
         "bench" => repository::run_tool("kb-bench", rest, Profile::Dist),
         "mcp-clients" => outside::mcp_clients::run(rest),

@@ -1,4 +1,4 @@
-//! `cargo xtask bench instructions`: how many instructions the inner loops take, counted by
+//! `cargo xtask bench instructions`: how many instructions the inner loops and whole searches take, counted by
 //! valgrind, against `tests/bench-results/instructions.json`. Counts are the same on a busy machine,
 //! but belong to one compiler and one kind of processor; elsewhere nothing is compared.
 
@@ -11,8 +11,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 use xtask::repository;
 
-/// A count may grow by one part in this number.
-const TOLERANCE: u64 = 20;
+/// A count may grow by this many parts in a hundred.
+const TOLERANCE_PERCENT: u64 = 3;
 
 /// Counts by bench.
 type Counts = BTreeMap<String, u64>;
@@ -159,6 +159,8 @@ fn measure() -> Result<Counts> {
         "--quiet",
         "--package",
         "kb-engine",
+        // Grammars and readers of PDF, which take most of a build, are in none of these benches.
+        "--no-default-features",
         "--bench",
         "instructions",
         "--",
@@ -214,7 +216,7 @@ fn compare(committed: &Counts, counts: &Counts) -> (String, bool) {
             continue;
         };
         let change = (*now as f64 / *before as f64 - 1.0) * 100.0;
-        let grew = *now > before + before / TOLERANCE;
+        let grew = now.saturating_mul(100) > before.saturating_mul(100 + TOLERANCE_PERCENT);
         passed &= !grew;
         let word = if grew { "  GREW" } else { "" };
         lines.push(format!(
@@ -242,8 +244,8 @@ mod tests {
     fn only_growth_beyond_the_tolerance_and_missing_benches_fail() {
         let committed = counts(&[("a", 1000), ("b", 2000)]);
         let passes = |of: &[(&str, u64)]| compare(&committed, &counts(of)).1;
-        assert!(passes(&[("a", 1050), ("b", 20)]));
-        assert!(!passes(&[("a", 1051), ("b", 2000)]));
+        assert!(passes(&[("a", 1030), ("b", 20)]));
+        assert!(!passes(&[("a", 1031), ("b", 2000)]));
         assert!(!passes(&[("a", 1000)]));
         assert!(!passes(&[("a", 1000), ("b", 2000), ("c", 1)]));
     }
