@@ -140,8 +140,8 @@ fn timed(
     })
 }
 
-/// The nearest chunks of each query by their vectors as `[path, number of the chunk]`, and how many chunks could
-/// answer. Of [`CANDIDATES`] semantic hits, which the ranking orders by more than their vectors.
+/// The nearest chunks of each query by their vectors as `[path, number of the chunk, paths of copies]`, and how many
+/// chunks could answer. Of [`CANDIDATES`] semantic hits, which the ranking orders by more than their vectors.
 fn places(kb: &Kb, queries: &[String], filters: &Filters) -> Result<(Value, u64)> {
     let mut all = Vec::new();
     let mut chunks = 0;
@@ -156,7 +156,7 @@ fn places(kb: &Kb, queries: &[String], filters: &Filters) -> Result<(Value, u64)
         });
         let hits = hits.into_iter().take(K);
         let places: Vec<Value> = hits
-            .map(|hit| json!([hit.document, hit.chunk_index]))
+            .map(|hit| json!([hit.document, hit.chunk_index, hit.copy_paths]))
             .collect();
         all.push(Value::from(places));
     }
@@ -196,5 +196,22 @@ mod tests {
         assert_eq!(asked["searched"]["half"], 20);
         let first = first(&file, "moon", Mode::Hybrid).unwrap();
         assert_eq!(first["hits"], 10);
+    }
+
+    #[test]
+    fn the_nearest_name_their_copies() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("copies.kb");
+        let mut writer = KbWriter::open_or_create(&file).unwrap();
+        let text = "The moon pulls the sea. ".repeat(9);
+        for name in ["a/tide.md", "b/tide.md"] {
+            writer.add_bytes(name, text.as_bytes()).unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&file).unwrap();
+        let (found, _) = places(&kb, &["moon".to_owned()], &Filters::default()).unwrap();
+        let named = [["a/tide.md", "b/tide.md"], ["b/tide.md", "a/tide.md"]];
+        let named = named.map(|[hit, copy]| json!([[[hit, 0, [copy]]]]));
+        assert!(named.contains(&found), "{found}");
     }
 }

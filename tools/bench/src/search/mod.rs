@@ -306,8 +306,9 @@ fn recalls(
         .enumerate()
         .map(|(row, (path, number))| ((path.as_str(), u64::from(*number)), row))
         .collect();
-    // A baseline names a row, kb a path and a chunk of it.
-    let row = |hit: &Value| {
+    let rows = &rows;
+    // A baseline names a row, kb a path and a chunk of it, and the documents with copies of it.
+    let row_of = |hit: &Value| {
         let of_place = || {
             let place = (hit[0].as_str()?, hit[1].as_u64()?);
             rows.get(&place).copied()
@@ -315,6 +316,14 @@ fn recalls(
         let row = hit.as_u64().and_then(|row| usize::try_from(row).ok());
         row.or_else(of_place)
             .with_context(|| format!("no chunk is at {hit}"))
+    };
+    let copies_of = |hit: &Value, row: usize| -> Vec<usize> {
+        let paths = hit[2].as_array().map_or(&[][..], Vec::as_slice);
+        let paths = paths.iter().filter_map(Value::as_str);
+        let chunks = |path| (0..).map_while(move |number| rows.get(&(path, number)).copied());
+        paths
+            .filter_map(|path| truth.most_alike(row, chunks(path)))
+            .collect()
     };
     let names = ["all"]
         .into_iter()
@@ -326,8 +335,13 @@ fn recalls(
                 return Ok(None);
             };
             let hits = |query: &Value| {
-                let hits = query.as_array().map_or(&[][..], Vec::as_slice);
-                hits.iter().map(row).collect::<Result<Vec<usize>>>()
+                let mut found = Vec::new();
+                for hit in query.as_array().map_or(&[][..], Vec::as_slice) {
+                    let row = row_of(hit)?;
+                    found.push(row);
+                    found.extend(copies_of(hit, row));
+                }
+                Ok(found)
             };
             let found: Vec<Vec<usize>> = queries.iter().map(hits).collect::<Result<_>>()?;
             Ok(truth.recall(filter, &found))
@@ -382,6 +396,11 @@ mod tests {
         assert_eq!(places, [Some(2.0 / 3.0)]);
         assert_eq!(recall("[[\"a\", 1]]").unwrap(), [Some(1.0 / 3.0)]);
         assert!(recall("[[\"a\", 2]]").is_err());
+        // The copy of b's chunk is the chunk of a that is most like it, not the other one.
+        let copies = recall("[[\"b\", 0, [\"a\", \"gone\"]]]").unwrap();
+        assert_eq!(copies, [Some(2.0 / 3.0)]);
+        let one = recall("[[\"b\", 0, [\"a\"]], [\"a\", 0]]").unwrap();
+        assert_eq!(one, [Some(2.0 / 3.0)]);
         assert_eq!(recalls(&Value::Null, &collection, &truth).unwrap(), [None]);
     }
 

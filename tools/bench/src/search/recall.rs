@@ -35,6 +35,17 @@ impl<'c> Truth<'c> {
         Truth { collection, floors }
     }
 
+    /// The one of some rows whose vector is most like that of a row.
+    pub(crate) fn most_alike(
+        &self,
+        row: usize,
+        among: impl Iterator<Item = usize>,
+    ) -> Option<usize> {
+        let vector = vector(self.collection, row);
+        let likeness = |row: &usize| product(vector, self::vector(self.collection, *row));
+        among.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+    }
+
     /// Mean share of the true ten among the rows found for each query. Rows whose score equals that of
     /// the tenth count too: equal texts are common, and any of them is right.
     pub(crate) fn recall(&self, filter: usize, found: &[Vec<usize>]) -> Option<f64> {
@@ -67,10 +78,17 @@ fn allows(collection: &Collection, filter: usize, row: usize) -> bool {
 fn score(collection: &Collection, query: usize, row: usize) -> f32 {
     let dim = collection.dim;
     let asked = &collection.query_vectors[query * dim..][..dim];
-    let vector = &collection.vectors[row * dim..][..dim];
+    product(asked, vector(collection, row))
+}
+
+fn vector(collection: &Collection, row: usize) -> &[f32] {
+    &collection.vectors[row * collection.dim..][..collection.dim]
+}
+
+fn product(one: &[f32], other: &[f32]) -> f32 {
     // Eight sums, so that the compiler may use vector registers.
     let mut sums = [0.0f32; 8];
-    for (a, b) in asked.chunks(8).zip(vector.chunks(8)) {
+    for (a, b) in one.chunks(8).zip(other.chunks(8)) {
         for (sum, (x, y)) in sums.iter_mut().zip(a.iter().zip(b)) {
             *sum += x * y;
         }
