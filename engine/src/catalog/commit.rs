@@ -6,6 +6,7 @@ use kb_types::error::{Error, Result};
 use kb_types::{Class, SegmentId};
 
 use crate::catalog::directory::Directory;
+use crate::catalog::path_rows::PathRows;
 use crate::catalog::roles::ChunkRoles;
 use crate::catalog::segment::{BoundSegment, Segment};
 use crate::container::Snapshot;
@@ -48,6 +49,8 @@ pub struct Catalog {
     classes: OnceLock<ClassChunks>,
     /// Classes and roles of the chunks of each segment, once someone asked.
     roles: OnceLock<Vec<ChunkRoles>>,
+    /// Rows that globs let pass, once someone asked with these.
+    pub path_rows: PathRows,
 }
 
 /// Live chunks of two classes.
@@ -148,6 +151,7 @@ impl Catalog {
             directory: OnceLock::new(),
             classes: OnceLock::new(),
             roles: OnceLock::new(),
+            path_rows: PathRows::default(),
         })
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod columns;
 mod commit;
 mod directory;
 mod more_vectors;
+mod path_rows;
 mod roles;
 mod segment;
 

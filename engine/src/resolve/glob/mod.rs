@@ -158,11 +158,15 @@ impl GlobMatcher<'_> {
         self.folder = None;
         self.in_folder.clear();
         let globs = self.globs;
-        self.is_all = folder_and_above(folder).any(|folder| globs.paths.contains(folder));
+        // Most filters are one glob: nothing is looked up where there is nothing.
+        self.is_all = !globs.paths.is_empty()
+            && folder_and_above(folder).any(|folder| globs.paths.contains(folder));
         if self.is_all {
             return;
         }
-        let begins = folder_and_above(folder).filter_map(|folder| globs.patterns.get(folder));
+        let begins = (!globs.patterns.is_empty()).then(|| folder_and_above(folder));
+        let begins = begins.into_iter().flatten();
+        let begins = begins.filter_map(|folder| globs.patterns.get(folder));
         let patterns = begins.flatten().chain(&globs.anywhere);
         let in_folder = patterns.map(|pattern| pattern.in_folder(folder));
         let some = in_folder.filter(|some| !matches!(some, InFolder::None));

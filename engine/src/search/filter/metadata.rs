@@ -7,7 +7,7 @@ use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
 
 use crate::resolve;
-use crate::resolve::{Globs, PathFilter};
+use crate::resolve::{Globs, PathFilter, excluding, is_disk_path};
 use crate::search::filter::evaluation::keep_where;
 use crate::search::filter::facet::{AbsentValues, FacetFilter};
 use crate::search::filter::field::keep_fields;
@@ -103,17 +103,31 @@ fn keep_paths(source: &Source<'_>, globs: &[String], rows: &mut [RoaringBitmap])
     if globs.is_empty() {
         return Ok(());
     }
-    let filter = PathFilter::new(source.snapshot, source.catalog, globs)?;
-    if let Some(kept) = &filter.kept {
-        intersect(rows, &rows_matching(source, kept)?);
-    }
-    if let Some(excluded) = &filter.excluded {
-        let excluded = rows_matching(source, excluded)?;
-        for (rows, excluded) in rows.iter_mut().zip(&excluded) {
-            *rows -= excluded;
-        }
+    let find = || rows_passing(source, globs);
+    // Paths of the disk are looked up there, and it may change while the file is open.
+    let is_of_disk = |glob: &String| is_disk_path(excluding(glob).unwrap_or(glob));
+    if globs.iter().any(is_of_disk) {
+        intersect(rows, &find()?);
+    } else {
+        intersect(rows, &source.catalog.path_rows.get_or_find(globs, find)?);
     }
     Ok(())
+}
+
+/// The rows of documents that any of the globs matches, and none of those that exclude.
+fn rows_passing(source: &Source<'_>, globs: &[String]) -> Result<Vec<RoaringBitmap>> {
+    let filter = PathFilter::new(source.snapshot, source.catalog, globs)?;
+    let mut passing = match &filter.kept {
+        Some(kept) => rows_matching(source, kept)?,
+        None => live_rows(source.catalog),
+    };
+    if let Some(excluded) = &filter.excluded {
+        let excluded = rows_matching(source, excluded)?;
+        for (passing, excluded) in passing.iter_mut().zip(&excluded) {
+            *passing -= excluded;
+        }
+    }
+    Ok(passing)
 }
 
 /// The rows of documents that any of the globs matches.
@@ -274,6 +288,41 @@ mod tests {
             Ok(())
         })
         .unwrap();
+    }
+
+    #[test]
+    fn rows_of_globs_are_those_of_the_commit_at_hand() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("globs.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let mut commit = |documents: &[&str]| {
+            for document in documents {
+                writer.add_bytes(document, b"some walrus text").unwrap();
+            }
+            writer.commit().unwrap();
+        };
+        commit(&["a/one.md", "a/x.md", "b/one.md"]);
+        let kb = crate::kb::Kb::open(&path).unwrap();
+        let found = |globs: &[&str]| {
+            let filters = Filters::new().paths(words(globs));
+            let request = crate::search::request::Request::new("walrus").filters(filters);
+            kb.search(&request).unwrap().searched_chunks
+        };
+        for (expected, next) in [
+            ([1, 2, 3, 1], &["a/two.md", "b/x.md", "c.md"][..]),
+            ([2, 3, 6, 3], &[]),
+        ] {
+            for _ in 0..2 {
+                let kept = [
+                    found(&["a/*.md", "!**/x*"]),
+                    found(&["a/*.md"]),
+                    found(&["**/*.md"]),
+                    found(&["!a/*.md"]),
+                ];
+                assert_eq!(kept, expected);
+            }
+            commit(next);
+        }
     }
 
     #[test]
