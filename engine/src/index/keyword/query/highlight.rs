@@ -37,6 +37,9 @@ struct Prefix {
     mask: u32,
 }
 
+/// Terms by their number in the analyser at hand, each with its number in the set.
+type Wanted = Vec<(u32, usize)>;
+
 impl TermSet {
     /// Terms of the analyser, numbered from 0; of equal ones the first counts.
     pub fn new<'t>(terms: impl IntoIterator<Item = &'t str>) -> TermSet {
@@ -180,21 +183,26 @@ impl Analyser {
             return;
         }
         self.forget_if_full();
+        // The words of a text are compared by the numbers of their terms, not letter by letter.
+        let numbers = terms.numbers.iter();
+        let wanted: Wanted = numbers
+            .map(|(term, number)| (self.number_of_term(term), *number))
+            .collect();
         if terms.has_signs {
             self.set_language(terms.language);
-            self.highlights_in_any(text, 0, terms, &mut each);
+            self.highlights_in_any(text, 0, &wanted, &mut each);
             return self.set_language(None);
         }
         if text.is_ascii() {
-            return self.highlights_in_ascii(text, 0, terms, &mut each);
+            return self.highlights_in_ascii(text, 0, (terms, &wanted), &mut each);
         }
         let mut start = 0;
         // No word crosses the end of a line.
         for line in text.split_inclusive('\n') {
             if line.is_ascii() {
-                self.highlights_in_ascii(line, start, terms, &mut each);
+                self.highlights_in_ascii(line, start, (terms, &wanted), &mut each);
             } else {
-                self.highlights_in_any(line, start, terms, &mut each);
+                self.highlights_in_any(line, start, &wanted, &mut each);
             }
             start += line.len();
         }
@@ -205,7 +213,7 @@ impl Analyser {
         &mut self,
         text: &str,
         start: usize,
-        terms: &TermSet,
+        (terms, wanted): (&TermSet, &Wanted),
         each: &mut impl FnMut(usize, Range<usize>),
     ) {
         let text = text.as_bytes();
@@ -219,7 +227,7 @@ impl Analyser {
                     bytes,
                     class: CharClass::Word,
                 };
-                self.highlights_of(&word, terms, each);
+                self.highlights_of(&word, wanted, each);
             }
         }
     }
@@ -229,24 +237,24 @@ impl Analyser {
         &mut self,
         text: &str,
         start: usize,
-        terms: &TermSet,
+        wanted: &Wanted,
         each: &mut impl FnMut(usize, Range<usize>),
     ) {
         let mut words = Segmenter::new(text);
         while let Some(mut word) = words.next() {
             word.start += start;
-            self.highlights_of(&word, terms, each);
+            self.highlights_of(&word, wanted, each);
         }
     }
 
     fn highlights_of(
         &mut self,
         word: &Word<'_>,
-        terms: &TermSet,
+        wanted: &Wanted,
         each: &mut impl FnMut(usize, Range<usize>),
     ) {
-        self.terms_of(word, |term, range| {
-            if let Some(number) = terms.numbers.get(term) {
+        self.numbers_of(word, |term, range| {
+            if let Some((_, number)) = wanted.iter().find(|(wanted, _)| *wanted == term) {
                 each(*number, range);
             }
         });

@@ -201,13 +201,28 @@ impl Analyser {
 
     /// Calls `emit` with each term of one word and its byte range in the text.
     #[inline]
-    pub(crate) fn terms_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(&str, Range<usize>)) {
+    fn terms_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(&str, Range<usize>)) {
         let range = self.word_range(word.bytes, word.class);
         for found in self.words.terms.get(range).unwrap_or_default() {
             if let Ok(term) = std::str::from_utf8(self.term_interner.get(found.term)) {
                 let range = found.range();
                 emit(term, word.start + range.start..word.start + range.end);
             }
+        }
+    }
+
+    /// The number of a term. It stays valid until [`Analyser::forget_if_full`].
+    pub(crate) fn number_of_term(&mut self, term: &str) -> u32 {
+        self.term_interner.number(term.as_bytes()).0
+    }
+
+    /// Calls `emit` with the number and byte range in the text of each term of one word.
+    #[inline]
+    pub(crate) fn numbers_of(&mut self, word: &Word<'_>, mut emit: impl FnMut(u32, Range<usize>)) {
+        let range = self.word_range(word.bytes, word.class);
+        for found in self.words.terms.get(range).unwrap_or_default() {
+            let range = found.range();
+            emit(found.term, word.start + range.start..word.start + range.end);
         }
     }
 
