@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kb_engine::{
     Document, EmbedderResolver, Error, Extraction, Hook, IndexOptions, KbWriter, Metric,
-    NewVectors, SealOptions, SourceInfo, TextEmbedder, give_fields,
+    NewVectors, SealOptions, SourceInfo, give_fields,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -15,9 +15,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run};
 use crate::command::worker;
-use crate::embedding::{
-    PythonEmbedder, models_of_machine, named_model, reembed_options, reports, resolver,
-};
+use crate::embedding::{model_of, models_of_machine, reembed_options, reports, resolver};
 use crate::error::{invalid, of_code, raised};
 use crate::fields::fields;
 use crate::handle::{Handle, closed};
@@ -478,11 +476,7 @@ impl Writer {
     ) -> PyResult<Vec<ReembedReport>> {
         let (column, model, listener) = reembed_options(py, options)?;
         if let Some(embedder) = embedder {
-            let model: Arc<dyn TextEmbedder> = match embedder.extract::<String>() {
-                Ok(name) if model.is_none() => named_model(py, &name)?,
-                Ok(_) => return Err(invalid(py, "model: it names a function or an object only")),
-                Err(_) => Arc::new(PythonEmbedder::of(embedder, model)?),
-            };
+            let model = model_of(embedder, model)?;
             let work =
                 |writer: &mut KbWriter, hook: &mut Hook<'_>| writer.reembed(&*model, &column, hook);
             return Ok(vec![self.change(py, &listener, work)?.into()]);

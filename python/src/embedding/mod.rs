@@ -32,7 +32,7 @@ const PASSAGES: [&str; 3] = ["embed_documents", "get_text_embedding_batch", "enc
 const QUERY: [&str; 2] = ["embed_query", "get_query_embedding"];
 
 /// An object of Python as a model.
-pub(crate) struct PythonEmbedder {
+struct PythonEmbedder {
     card: ModelCard,
     /// Takes a list of texts, and returns an array `[texts, dim]` or a list of lists.
     passages: Py<PyAny>,
@@ -48,10 +48,7 @@ impl fmt::Debug for PythonEmbedder {
 
 impl PythonEmbedder {
     /// The model of an object, with that name or the one that the object has. Embeds one text to learn the dimensions.
-    pub(crate) fn of(
-        embedder: &Bound<'_, PyAny>,
-        name: Option<String>,
-    ) -> PyResult<PythonEmbedder> {
+    fn of(embedder: &Bound<'_, PyAny>, name: Option<String>) -> PyResult<PythonEmbedder> {
         let py = embedder.py();
         let (passages, query) = functions(embedder)?;
         let name = match name {
@@ -139,7 +136,7 @@ pub(crate) fn models_of_machine() -> Arc<dyn EmbedderResolver> {
 }
 
 /// The model of a name. Reads its folder, without the GIL.
-pub(crate) fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEmbedder>> {
+fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEmbedder>> {
     let refused = |message: &str| {
         let hint = "`python -m kbfile models` lists the models that are at hand";
         of_code(
@@ -157,6 +154,19 @@ pub(crate) fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEm
             let message = format!("embedder: {error}");
             Err(of_code(py, "EMBEDDING_MODEL_UNAVAILABLE", &message, None))
         }
+    }
+}
+
+/// The model of `Writer.reembed`; `model` is its name in the file, if it is an object of Python.
+pub(crate) fn model_of(
+    embedder: &Bound<'_, PyAny>,
+    model: Option<String>,
+) -> PyResult<Arc<dyn TextEmbedder>> {
+    let py = embedder.py();
+    match embedder.extract::<String>() {
+        Ok(name) if model.is_none() => named_model(py, &name),
+        Ok(_) => Err(invalid(py, "model: it names a function or an object only")),
+        Err(_) => Ok(Arc::new(PythonEmbedder::of(embedder, model)?)),
     }
 }
 
