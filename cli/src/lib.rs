@@ -190,6 +190,7 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Add(verb) => cmd::write::add::run(&verb, output),
         Verb::Rm(verb) => cmd::write::rm::run(&verb, output),
         Verb::Tag(verb) => cmd::write::tag::run(&verb, output),
+        Verb::Meta(verb) => cmd::write::meta::run(&verb, output),
         Verb::Import(verb) => cmd::write::import::run(&verb, output),
         Verb::Reembed(verb) => cmd::write::reembed::run(&verb, output),
         Verb::Vectors(verb) => cmd::write::vectors::run(&verb, output),

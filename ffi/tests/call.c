@@ -167,6 +167,7 @@ static const struct {
     {"verify", "\"deep\":true", NULL},
     {"add", "\"path\":\"new.md\",\"text\":\"# New\\n\\nA text.\\n\",\"tags\":[\"fresh\"],\"metadata\":{\"a\":\"b\"}", "added"},
     {"tag", "\"document\":\"new.md\",\"add\":[\"more\"],\"remove\":[\"fresh\"]", "tags"},
+    {"meta", "\"document\":\"new.md\",\"set\":{\"year\":2024,\"a\":null}", "metadata"},
     {"rollback", "", "forgotten"},
     {"add", "\"path\":\"new.md\",\"text\":\"# New\\n\\nA text.\\n\"", "added"},
     {"commit", "", "committed"},
@@ -182,7 +183,7 @@ static void every_call_of_help_answers(void) {
     write_file(temp_path("folder/a.md"), "# A\n\nwords\n", 11);
     json *help = answer("{\"call\":\"help\"}");
     const json *calls = json_get(help, "calls");
-    CHECK_NUMBER(23, json_len(calls));
+    CHECK_NUMBER(24, json_len(calls));
     bool is_tried[64] = {false};
     for (size_t at = 0; at < COUNT(GOOD); at++) {
         char arguments[2048], request[4096];

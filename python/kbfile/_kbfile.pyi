@@ -415,6 +415,14 @@ class Writer(Kb):
         self, name: str, add: OneOrMany = (), remove: OneOrMany = ()
     ) -> list[str]:
         """Adds and removes tags of a document with the next commit. Returns its tags after that."""
+    def set_metadata(
+        self, name: str, metadata: Mapping[str, FieldValue | Iterable[FieldValue] | None]
+    ) -> dict[str, str]:
+        """Sets fields of a document with the next commit, and returns its metadata after that. The text is not indexed again.
+
+        `metadata` is a dict as in `add`. A field takes the place of one that the content states under the same name, and
+        stays when the content changes; None removes a field. Other fields stay as they are.
+        """
     def import_vectors(
         self,
         name: str,

@@ -3,20 +3,63 @@
 use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 
-use kb_engine::{Error, VectorTarget};
+use kb_engine::{Error, Metric, NewVectors, VectorTarget};
 use pyo3::exceptions::{PyTypeError, PyUserWarning};
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
+use pyo3::types::{PyDict, PySlice};
 
+use crate::call::Listener;
 use crate::error::{invalid, type_name};
 use crate::numbers::{in_place, numbers};
-use crate::options::words;
+use crate::options::{codec, named, unexpected, words};
 
 /// Rows that are read between two looks at other threads.
 const ROWS_AT_ONCE: usize = 1024;
 
 /// A row for the engine.
 type Row = Result<(VectorTarget, Vec<f32>), Error>;
+
+/// What an import is given by keyword.
+pub(crate) struct ImportOptions<'py> {
+    pub(crate) column: NewVectors,
+    pub(crate) spans: Option<Bound<'py, PyAny>>,
+    pub(crate) lines: Option<Bound<'py, PyAny>>,
+    pub(crate) listener: Listener,
+}
+
+impl<'py> ImportOptions<'py> {
+    /// Those of a column of that name.
+    pub(crate) fn read(
+        name: String,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<ImportOptions<'py>> {
+        let mut column = NewVectors::new(name);
+        let (mut spans, mut lines, mut listener) = (None, None, Listener::none());
+        for (name, value) in options.into_iter().flatten() {
+            let name: String = name.extract()?;
+            match name.as_str() {
+                "spans" => spans = Some(value),
+                "lines" => lines = Some(value),
+                "model" => column.model = value.extract()?,
+                "metric" => {
+                    let names = Metric::ALL.map(Metric::name);
+                    column.metric = named(&name, &value, Metric::from_name, &names)?;
+                }
+                "codec" => column.codec = codec("codec", Some(&value))?.unwrap_or(column.codec),
+                "default" => column.make_default = value.extract()?,
+                "replace" => column.replace = value.extract()?,
+                "progress" => listener = Listener::of(Some(&value))?,
+                _ => return Err(unexpected("import_vectors", &name)),
+            }
+        }
+        Ok(ImportOptions {
+            column,
+            spans,
+            lines,
+            listener,
+        })
+    }
+}
 
 /// Vectors with the chunks that they belong to.
 pub(crate) struct Rows {

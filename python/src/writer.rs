@@ -1,13 +1,14 @@
 //! [`Writer`]: a file that is being written.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use kb_engine::{
-    Document, EmbedderResolver, Error, Extraction, Hook, IndexOptions, KbWriter, Metric,
-    NewVectors, SealOptions, SourceInfo, give_fields,
+    Document, EmbedderResolver, Error, Extraction, Hook, IndexOptions, KbWriter, SealOptions,
+    SourceInfo, give_fields,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -19,9 +20,9 @@ use crate::embedding::{model_of, models_of_machine, reembed_options, reports, re
 use crate::error::{invalid, of_code, raised};
 use crate::fields::fields;
 use crate::handle::{Handle, closed};
-use crate::imported::{Names, Rows, warn_of_loss};
+use crate::imported::{ImportOptions, Names, Rows, warn_of_loss};
 use crate::kb::{Kb, absolute};
-use crate::options::{codec, named, unexpected, words};
+use crate::options::{codec, words};
 use crate::results::columns::{ImportReport, ReembedReport};
 use crate::results::report::{IndexReport, SealReport};
 use crate::source::{Given, check_secrets, given};
@@ -126,12 +127,8 @@ impl Writer {
     /// The writer of the engine, when no other thread has it. Waits without the GIL, and lets signals in.
     fn lock(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Option<KbWriter>>> {
         if process::id() != self.process {
-            return Err(raised(
-                py,
-                &Error::ForkedWriter {
-                    process_id: self.process,
-                },
-            ));
+            let process_id = self.process;
+            return Err(raised(py, &Error::ForkedWriter { process_id }));
         }
         loop {
             match self.writer.try_lock() {
@@ -217,10 +214,7 @@ impl Writer {
     #[pyo3(
         text_signature = "(self, source, *, path=None, title=None, tags=(), metadata=None, replace=False, include_secrets=False)"
     )]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "what a document is given, by keyword"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "options, by keyword")]
     fn add(
         &self,
         source: &Bound<'_, PyAny>,
@@ -245,6 +239,7 @@ impl Writer {
             original.modified_ms = modified_ms;
         }
         let tags: Vec<&str> = tags.iter().map(String::as_str).collect();
+        let given_names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
         let mut ready: Option<Document> = None;
         self.change(py, &Listener::none(), |writer, hook| {
             let document = match &ready {
@@ -262,7 +257,7 @@ impl Writer {
                     ready.insert(document)
                 }
             };
-            writer.add_from(document.clone(), original, replace)?;
+            writer.add_given(document.clone(), original, &given_names, replace)?;
             if !tags.is_empty() {
                 writer.tag(&path, &tags, &[])?;
             }
@@ -309,10 +304,7 @@ impl Writer {
     /// written from then on. `min_recall`, 0.5 to 1, is the required share of the 10 nearest chunks that a search by meaning
     /// finds.
     #[pyo3(signature = (*paths, progress = None, threads = 0, rebuild = false, force_hash = false, prune = false, root = None, include_secrets = None, trigrams = None, max_file_bytes = 16777216, vectors = None, min_recall = None, hidden = None, follow = None, include = None, exclude = None))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the options of the engine, by keyword"
-    )]
+    #[expect(clippy::too_many_arguments, reason = "options, by keyword")]
     fn index(
         &self,
         paths: &Bound<'_, PyTuple>,
@@ -381,9 +373,23 @@ impl Writer {
         let remove = remove.map_or(Ok(Vec::new()), |it| words("remove", it))?;
         let add: Vec<&str> = add.iter().map(String::as_str).collect();
         let remove: Vec<&str> = remove.iter().map(String::as_str).collect();
-        self.change(py, &Listener::none(), |writer, _| {
-            writer.tag(&name, &add, &remove)
-        })
+        let none = Listener::none();
+        self.change(py, &none, |writer, _| writer.tag(&name, &add, &remove))
+    }
+
+    /// Sets fields of a document with the next commit, and returns its metadata after that. The text is not indexed again.
+    ///
+    /// `metadata` is a dict as in `add`. A field takes the place of one that the content states under the same name, and
+    /// stays when the content changes; None removes a field. Other fields stay as they are.
+    fn set_metadata(
+        &self,
+        py: Python<'_>,
+        name: String,
+        metadata: &Bound<'_, PyAny>,
+    ) -> PyResult<BTreeMap<String, String>> {
+        let (fields, none) = (fields(metadata)?, Listener::none());
+        let pairs = self.change(py, &none, |writer, _| writer.set_fields(&name, &fields))?;
+        Ok(pairs.into_iter().collect())
     }
 
     /// Imports vectors of any model into a new or existing column `name`. `vectors` is an array `[rows, dim]` of numpy or
@@ -412,25 +418,12 @@ impl Writer {
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<ImportReport> {
         let py = vectors.py();
-        let mut column = NewVectors::new(name);
-        let (mut spans, mut lines, mut listener) = (None, None, Listener::none());
-        for (name, value) in options.into_iter().flatten() {
-            let name: String = name.extract()?;
-            match name.as_str() {
-                "spans" => spans = Some(value),
-                "lines" => lines = Some(value),
-                "model" => column.model = value.extract()?,
-                "metric" => {
-                    let names = Metric::ALL.map(Metric::name);
-                    column.metric = named(&name, &value, Metric::from_name, &names)?;
-                }
-                "codec" => column.codec = codec("codec", Some(&value))?.unwrap_or(column.codec),
-                "default" => column.make_default = value.extract()?,
-                "replace" => column.replace = value.extract()?,
-                "progress" => listener = Listener::of(Some(&value))?,
-                _ => return Err(unexpected("import_vectors", &name)),
-            }
-        }
+        let ImportOptions {
+            column,
+            spans,
+            lines,
+            listener,
+        } = ImportOptions::read(name, options)?;
         let names = Names {
             documents,
             chunks,
@@ -439,9 +432,10 @@ impl Writer {
         };
         let rows = Rows::new(vectors, names)?;
         let failed = Mutex::new(None);
-        let report = self.change(py, &listener, |writer, hook| {
+        let import = |writer: &mut KbWriter, hook: &mut Hook<'_>| {
             writer.import_vectors(&column, &mut rows.iter(&failed), hook)
-        });
+        };
+        let report = self.change(py, &listener, import);
         // What an object of Python raised, in place of the end that it was to the engine.
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(raised) => Err(raised),
@@ -494,16 +488,14 @@ impl Writer {
 
     /// Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors.
     fn remove_vectors(&self, py: Python<'_>, name: String) -> PyResult<u64> {
-        self.change(py, &Listener::none(), |writer, _| {
-            writer.remove_vectors(&name)
-        })
+        let none = Listener::none();
+        self.change(py, &none, |writer, _| writer.remove_vectors(&name))
     }
 
     /// Makes a column the default of searches by vector; "built-in" is a column too. Also commits pending changes.
     fn set_default_vectors(&self, py: Python<'_>, name: String) -> PyResult<()> {
-        self.change(py, &Listener::none(), |writer, _| {
-            writer.set_default_vectors(&name)
-        })
+        let none = Listener::none();
+        self.change(py, &none, |writer, _| writer.set_default_vectors(&name))
     }
 
     /// Makes all pending changes durable and visible to readers in one step.

@@ -87,6 +87,24 @@ def test_documents_are_replaced_removed_and_tagged(path: Path) -> None:
             kb.remove("stations.csv")
 
 
+def test_fields_are_set_and_stay_when_the_content_changes(path: Path) -> None:
+    with kbfile.open(path, "a") as kb:
+        kb.add("---\nyear: 1999\n---\nNew.", path="new.md", metadata={"by": ["Kim", "Lee"]})
+        assert kb.set_metadata("new.md", {"year": 2024}) == {"by": "Kim, Lee", "year": "2024"}
+        kb.commit()
+        assert kb.set_metadata("new.md", {"by": None, "is_done": True}) == {"year": "2024", "is_done": "true"}
+        kb.commit()
+        kb.add("---\nyear: 2000\nby: Ann\n---\nOther.", path="new.md", replace=True)
+        kb.commit()
+        assert kb["new.md"].metadata == {"by": "Ann", "year": "2024", "is_done": "true"}
+        assert [hit.document for hit in kb.search("other", where="year = 2024 and is_done")] == ["new.md"]
+        assert kb.pending == 0
+        with pytest.raises(kbfile.InvalidArgumentError, match="no name"):
+            kb.set_metadata("new.md", {"a=b": 1})
+        with pytest.raises(KeyError):
+            kb.set_metadata("gone.md", {"a": 1})
+
+
 def test_an_explicit_rollback_forgets(path: Path) -> None:
     with kbfile.open(path, "a") as kb:
         kb.add("Gone.", path="gone.md")

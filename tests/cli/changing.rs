@@ -1,4 +1,4 @@
-//! `kb add`, `kb rm`, `kb tag`, and where handles and tags are shown.
+//! `kb add`, `kb rm`, `kb tag`, `kb meta`, and where handles and tags are shown.
 
 use crate::support::{Folder, documents, run};
 
@@ -283,6 +283,68 @@ fn documents_are_removed_all_or_none() {
     let missing = folder.kb("rm gone.kb notes.txt --json").expect(2);
     assert_eq!(missing.error_code(), "PATH_NOT_FOUND");
     assert_eq!(folder.names(), ["harbour", "harbour.kb"]);
+}
+
+#[test]
+fn fields_are_set_removed_shown_and_searched() {
+    let folder = Folder::indexed();
+    let set = ["--set", "year=2024", "--set", "by=Kim", "--set", "by=Lee"];
+    let told = run(folder
+        .command()
+        .args(["meta", "guide.md", "notes.txt"])
+        .args(set))
+    .expect(0);
+    assert_eq!(
+        told.stdout,
+        "docs/guide.md\n  year: 2024\n  by: Kim, Lee\nnotes.txt\n  year: 2024\n  by: Kim, Lee\n"
+    );
+    let told = folder
+        .kb([
+            "meta",
+            "notes.txt",
+            "--remove",
+            "By",
+            "--set",
+            "year=2025",
+            "--json",
+        ])
+        .expect(0);
+    let metadata = &told.json_lines()[0]["metadata"];
+    assert_eq!(*metadata, serde_json::json!({"year": "2025"}));
+    assert_eq!(
+        folder.kb(["meta", "tide.rs"]).expect(0).stdout,
+        "src/tide.rs\n"
+    );
+    let search = [
+        "search",
+        "the harbour in winter",
+        "--where",
+        "year = 2025",
+        "--json",
+    ];
+    assert_eq!(
+        documents(&folder.kb(search).expect(0).json_lines()),
+        ["notes.txt"]
+    );
+    // The file changes, and what was set stays.
+    folder.write("harbour/notes.txt", "The harbour in winter is closed.\n");
+    folder
+        .kb(["index", "harbour", "-o", "harbour.kb"])
+        .expect(0);
+    assert_eq!(
+        documents(&folder.kb(search).expect(0).json_lines()),
+        ["notes.txt"]
+    );
+    // All or none.
+    let before = listed(&folder);
+    let wrong = folder
+        .kb(["meta", "notes.txt", "giude.md", "--set", "a=1"])
+        .expect(2);
+    assert_eq!(wrong.hint(), "`kb meta --set a=1 docs/guide.md`");
+    for wrong in ["year", "a<b=1", "tags=x"] {
+        folder.kb(["meta", "notes.txt", "--set", wrong]).expect(2);
+    }
+    assert_eq!(listed(&folder), before);
 }
 
 #[test]

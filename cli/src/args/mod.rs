@@ -96,6 +96,7 @@ pub(crate) enum Verb {
     Add(AddArguments),
     Rm(RmArguments),
     Tag(TagArguments),
+    Meta(MetaArguments),
     Import(ImportArguments),
     Reembed(ReembedArguments),
     Vectors(ColumnsArguments),

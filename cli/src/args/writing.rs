@@ -429,6 +429,44 @@ Examples:
   kb tag guide.md --add draft --add sea
   kb tag docs/a.md docs/b.md --remove draft --add 'to ship'";
 
+/// Show, set or remove fields of documents
+///
+/// `kb search --where` compares fields. A field that you set takes the place of one that the document states under the
+/// same name, and stays when the file changes. The text is not indexed again.
+#[derive(Debug, Args)]
+#[command(after_help = META_EXAMPLES)]
+pub(crate) struct MetaArguments {
+    /// A document: its path, a unique end of its path, its handle, or its kb:// address
+    #[arg(required = true, value_name = "DOCUMENT")]
+    pub(crate) documents: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) file: FileFlag,
+
+    /// Set this field (repeatable; a name given twice has both values)
+    ///
+    /// `2016` is a number, `true` a boolean, `2024-05-06` a date. Anything else is a text, and so is what stands in
+    /// double quotes: --set 'zip="01234"'.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Remove this field (repeatable); one that the file itself states comes back when the file changes
+    #[arg(long, value_name = "NAME")]
+    pub(crate) remove: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitFlag,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const META_EXAMPLES: &str = "\
+Examples:
+  kb meta guide.md                      show its fields
+  kb meta guide.md --set year=2024 --set author=Kim --set author=Lee
+  kb meta docs/a.md docs/b.md --remove draft";
+
 /// Write the smallest, reproducible form of a file, with its content root
 ///
 /// The sealed file has its documents in the order of their paths, and text at the highest compression. It has no deleted

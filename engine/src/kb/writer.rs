@@ -19,6 +19,7 @@ use crate::ingest::run::{
     Session, SourceInfo, VectorTarget,
 };
 use crate::progress::{Hook, Reporter};
+use crate::store::fields::FieldValue;
 
 /// Makes or changes one .kb.
 ///
@@ -156,8 +157,24 @@ impl KbWriter {
         source: SourceInfo,
         may_replace: bool,
     ) -> Result<bool> {
+        self.add_given(document, source, &[], may_replace)
+    }
+
+    /// As [`KbWriter::add_from`], with the names of the fields that people gave the document, as by
+    /// [`give_fields`](crate::give_fields): what its metadata has of these stays when its content changes; see
+    /// [`KbWriter::set_fields`]. Of a document that is replaced, given fields of other names stay.
+    ///
+    /// # Errors
+    /// As [`KbWriter::add`]; [`crate::Error::InvalidArgument`] for more than 200 given values in all.
+    pub fn add_given(
+        &mut self,
+        document: Document,
+        source: SourceInfo,
+        given: &[&str],
+        may_replace: bool,
+    ) -> Result<bool> {
         self.session
-            .put(document, source, Chunking::Auto, may_replace)
+            .put(document, source, Chunking::Auto, given, may_replace)
     }
 
     /// Adds a document as one chunk, or one for each of its parts, whose path is not searched: to measure
@@ -167,7 +184,9 @@ impl KbWriter {
     /// As [`KbWriter::add`].
     pub fn add_unchunked(&mut self, document: Document) -> Result<()> {
         let source = SourceInfo::of(document.text.as_bytes());
-        let replaced = self.session.put(document, source, Chunking::Whole, false);
+        let replaced = self
+            .session
+            .put(document, source, Chunking::Whole, &[], false);
         replaced.map(|_| ())
     }
 
@@ -246,6 +265,24 @@ impl KbWriter {
     /// characters, or has a comma or control character, and for one to give that holds a key or token.
     pub fn tag(&mut self, name: &str, add: &[&str], remove: &[&str]) -> Result<Vec<String>> {
         self.session.tag(name, add, remove)
+    }
+
+    /// Gives a document fields, each in the place of what it has under that name; without values it only removes. The
+    /// document is named as in [`KbWriter::remove`]. Its text is not read, cut or embedded again. Returns its metadata
+    /// afterwards, the values of one name joined.
+    ///
+    /// What is given stays when the content changes, whatever that states under these names. A removed field that the
+    /// content states comes back when the content is read again.
+    ///
+    /// # Errors
+    /// As [`KbWriter::remove`]; as [`give_fields`](crate::give_fields); [`crate::Error::InvalidArgument`] for more than
+    /// 200 given values in all, and for a field that holds a key or token.
+    pub fn set_fields(
+        &mut self,
+        name: &str,
+        fields: &[(String, Vec<FieldValue>)],
+    ) -> Result<Vec<(String, String)>> {
+        self.session.set_fields(name, fields)
     }
 
     /// Checks whether words may be tags, for callers that want to know before they add a document.

@@ -119,11 +119,12 @@ unsafe fn write(
 
 /// The calls that need a writer, for builds without.
 #[cfg(not(feature = "write"))]
-const WRITES: [&str; 8] = [
+const WRITES: [&str; 9] = [
     "add",
     "commit",
     "import_vectors",
     "index",
+    "meta",
     "remove",
     "rollback",
     "seal",

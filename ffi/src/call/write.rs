@@ -53,6 +53,7 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
         ],
         index,
     ),
+    ("meta", &["document", "set"], meta),
     ("remove", &["document"], remove),
     ("rollback", &[], rollback),
     ("seal", &["output", "vectors", "replace"], seal),
@@ -95,6 +96,20 @@ fn tag(writer: &Writer, arguments: &mut Arguments, _: &Listener) -> Result<Strin
     Ok(Object::new()
         .field("document", name)
         .field("tags", tags)
+        .finish())
+}
+
+fn meta(writer: &Writer, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {
+    let (name, fields) = (arguments.required("document")?, arguments.fields("set")?);
+    let metadata = writer.set_fields(&name, &fields)?;
+    let metadata = metadata
+        .iter()
+        .fold(Object::new(), |object, (name, value)| {
+            object.field(name, &**value)
+        });
+    Ok(Object::new()
+        .field("document", name)
+        .object("metadata", metadata)
         .finish())
 }
 

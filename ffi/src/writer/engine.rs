@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use kb_engine::{
-    Error, Extraction, Hook, ImportReport, IndexOptions, KbWriter, NewVectors, Progress,
-    SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, give_fields, secret_by_name,
-    secret_in,
+    Error, Extraction, FieldValue, Hook, ImportReport, IndexOptions, KbWriter, NewVectors,
+    Progress, SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, give_fields,
+    secret_by_name, secret_in,
 };
 
 use crate::base::fault::Fault;
@@ -201,6 +201,15 @@ impl Writer {
         self.alone(|writer| Ok(writer.tag(name, add, remove)?))
     }
 
+    /// The metadata that it has then.
+    pub(crate) fn set_fields(
+        &self,
+        name: &str,
+        fields: &[(String, Vec<FieldValue>)],
+    ) -> Result<Vec<(String, String)>, Fault> {
+        self.alone(|writer| Ok(writer.set_fields(name, fields)?))
+    }
+
     pub(crate) fn commit(&self, listener: &Listener) -> Result<(), Fault> {
         let mut hook = |progress: &Progress| listener.tell(progress);
         self.alone(|writer| Ok(writer.commit_with(&mut hook)?))
@@ -329,7 +338,10 @@ pub(crate) fn add(
     if let Some(modified_ms) = given.modified_ms {
         source.modified_ms = modified_ms;
     }
-    let replaced = writer.add_from(document, source, given.replace)?;
+    let names = given.metadata.iter().map(|(name, _)| *name);
+    let fields = given.fields.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = names.chain(fields).collect();
+    let replaced = writer.add_given(document, source, &names, given.replace)?;
     if !given.tags.is_empty()
         && let Err(error) = writer.tag(&path, &given.tags, &[])
     {

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use kb_engine::{IndexOptions, Kb, KbWriter, Progress, Result, SealOptions, VerifyOptions};
+use kb_engine::{
+    FieldValue, IndexOptions, Kb, KbWriter, Progress, Result, SealOptions, VerifyOptions,
+};
 
 use super::flips::{PAGE_BYTES, answers, live_pages, next};
 use super::{Sample, paragraph, verify};
@@ -14,7 +16,7 @@ const FLIPS: usize = 210;
 
 type Change = fn(&mut KbWriter, &Path) -> Result<()>;
 
-const CHANGES: [(&str, Change); 7] = [
+const CHANGES: [(&str, Change); 8] = [
     ("add", |writer, _| {
         let text: String = (0..20).map(|day| paragraph(day, "added")).collect();
         writer.add_bytes("x/new.md", text.as_bytes())?;
@@ -23,6 +25,11 @@ const CHANGES: [(&str, Change); 7] = [
     ("tag", |writer, _| {
         writer.tag("notes/3.md", &["sea", "late"], &[])?;
         writer.tag("notes.txt", &[], &["sea"])?;
+        writer.commit()
+    }),
+    ("set fields", |writer, _| {
+        let year = ("year".to_owned(), vec![FieldValue::Integer(2024)]);
+        writer.set_fields("notes/3.md", &[year])?;
         writer.commit()
     }),
     ("remove", |writer, _| {

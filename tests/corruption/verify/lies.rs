@@ -46,6 +46,13 @@ fn number(bytes: &mut [u8], width: usize, row: usize, field: usize, change: impl
 /// Other bytes of the same rows.
 const NOT_CANONICAL: &str = "its rows of chunks are not the bytes that they make";
 
+/// Metadata of a document.
+const GIVEN: [(&str, &str); 2] = [("By", "Kim"), ("year", "2024")];
+
+fn pair((name, value): (&str, &str)) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
 pub(super) const LOG: &str = "log.md";
 pub(super) const NOTES: &str = "notes.txt";
 
@@ -84,6 +91,44 @@ fn lies_of_tables_of_documents_are_named() {
                     transaction
                         .put("doc_by_path", Key::Str(LOG), &other)
                         .expect("row");
+                },
+            ),
+            ("given fields [\"year\"] are not", |stored, transaction| {
+                stored.document(transaction, LOG, |record| {
+                    record.given = vec!["year".to_owned()];
+                });
+            }),
+            (
+                "given fields [\"year\", \"by\"] are not",
+                |stored, transaction| {
+                    stored.document(transaction, LOG, |record| {
+                        record.metadata = GIVEN.map(pair).to_vec();
+                        record.given = vec!["year".to_owned(), "by".to_owned()];
+                    });
+                },
+            ),
+            (
+                "given fields [\"by\", \"by\"] are not",
+                |stored, transaction| {
+                    stored.document(transaction, LOG, |record| {
+                        record.metadata = GIVEN.map(pair).to_vec();
+                        record.given = vec!["by".to_owned(), "by".to_owned()];
+                    });
+                },
+            ),
+            ("given fields [\"By\"] are not", |stored, transaction| {
+                stored.document(transaction, LOG, |record| {
+                    record.metadata = GIVEN.map(pair).to_vec();
+                    record.given = vec!["By".to_owned()];
+                });
+            }),
+            (
+                "201 given values, at most 200 are possible",
+                |stored, transaction| {
+                    stored.document(transaction, LOG, |record| {
+                        record.metadata = vec![pair(("by", "Kim")); 201];
+                        record.given = vec!["by".to_owned()];
+                    });
                 },
             ),
             (

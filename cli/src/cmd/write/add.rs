@@ -12,6 +12,7 @@ use kb_engine::{
 };
 
 use crate::args::AddArguments;
+use crate::cmd::write::meta::given_fields;
 use crate::cmd::write::reembed;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -33,7 +34,8 @@ const LIMIT_BYTES: u64 = 16 << 20;
 pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit, Failure> {
     let file = locate(arguments.file.as_deref())?;
     let path = document_path(arguments)?;
-    let fields = fields(&arguments.meta)?;
+    let fields = given_fields("--meta", &arguments.meta)?;
+    let given: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
     let (document, original) =
         document(arguments, &path, &fields).map_err(|error| explain(error, arguments, &file))?;
     let tags: Vec<&str> = arguments.tag.iter().map(String::as_str).collect();
@@ -43,7 +45,8 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
         &mut |holder| output.note(&waiting_note(holder)),
         |wait| {
             let mut writer = KbWriter::open_or_create(&file)?.lock_timeout(wait);
-            let replaced = writer.add_from(document.clone(), original, arguments.replace)?;
+            let replaced =
+                writer.add_given(document.clone(), original, &given, arguments.replace)?;
             if !tags.is_empty() {
                 writer.tag(&path, &tags, &[])?;
             }
@@ -72,27 +75,6 @@ fn document_path(arguments: &AddArguments) -> Result<String, Failure> {
     }
     let name = source.file_name().unwrap_or_default();
     Ok(name.to_string_lossy().into_owned())
-}
-
-/// Returns the fields of `--meta`, each with all its values.
-fn fields(given: &[String]) -> Result<Vec<(String, Vec<FieldValue>)>, Failure> {
-    let mut fields: Vec<(String, Vec<FieldValue>)> = Vec::new();
-    for pair in given {
-        let parts = pair.split_once('=');
-        let Some((name, value)) = parts.map(|(name, value)| (name.trim(), value.trim())) else {
-            let message = format!("--meta {}: NAME=VALUE is needed", shell_word(pair));
-            return Err(Failure::usage(
-                &message,
-                Some("`--meta year=2024`".to_owned()),
-            ));
-        };
-        let value = FieldValue::of_text(value);
-        match fields.iter_mut().find(|(known, _)| known == name) {
-            Some((_, values)) => values.push(value),
-            None => fields.push((name.to_owned(), vec![value])),
-        }
-    }
-    Ok(fields)
 }
 
 /// Reads the document, and the facts about its file that are stored.

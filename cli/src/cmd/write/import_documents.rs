@@ -184,7 +184,8 @@ impl Import<'_> {
             return Ok(());
         }
         let source = SourceInfo::of(content);
-        let replaced = writer.add_from(document, source, self.arguments.replace)?;
+        let given: Vec<&str> = row.fields.iter().map(|(name, _)| name.as_str()).collect();
+        let replaced = writer.add_given(document, source, &given, self.arguments.replace)?;
         if !tags.is_empty() {
             writer.tag(&path, &tags, &[])?;
         }

@@ -4,6 +4,7 @@ pub(crate) mod add;
 pub(crate) mod import;
 pub(crate) mod import_documents;
 pub(crate) mod index;
+pub(crate) mod meta;
 pub(crate) mod reembed;
 pub(crate) mod rm;
 pub(crate) mod seal;

@@ -14,7 +14,7 @@ use crate::check::problems::Problems;
 use crate::container::codec::u64_at;
 use crate::container::{Key, Snapshot};
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
-use crate::store::{handles, tables};
+use crate::store::{fields, handles, tables};
 
 /// The documents of a commit, as far as their records were read.
 #[derive(Debug, Default)]
@@ -192,6 +192,25 @@ impl Lookup<'_, '_> {
         }
         if !record.tags.is_sorted_by(|a, b| a < b) {
             wrong.push(format!("tags {:?} do not ascend", record.tags));
+        }
+        let given = &record.given;
+        if !given.is_empty() {
+            // Names of pairs are normalised, ascend and are different.
+            let names = fields::names_of(&record.metadata);
+            let are_names = given.iter().all(|name| names.binary_search(name).is_ok());
+            if !given.is_sorted_by(|a, b| a < b) || !are_names {
+                wrong.push(format!(
+                    "given fields {given:?} are not ascending names of its metadata"
+                ));
+            }
+            let is_given = |pair: &&(String, String)| given.contains(&fields::normalized(&pair.0));
+            let values = record.metadata.iter().filter(is_given).count();
+            if values > fields::GIVEN_LIMIT {
+                wrong.push(format!(
+                    "{values} given values, at most {} are possible",
+                    fields::GIVEN_LIMIT
+                ));
+            }
         }
         let roots = &self.catalog.meta.roots;
         if let Some(root) = record.root

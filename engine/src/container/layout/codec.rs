@@ -10,7 +10,7 @@ use roaring::RoaringBitmap;
 use wincode::config::Configuration;
 use wincode::int_encoding::{LittleEndian, VarInt};
 use wincode::len::BincodeLen;
-use wincode::{SchemaRead, SchemaWrite, WriteError};
+use wincode::{ReadError, SchemaRead, SchemaWrite, WriteError};
 
 /// Longest sequence of a record, in bytes of memory.
 // A length is read before the items behind it. Without a bound a lying length of a few bytes would
@@ -48,6 +48,18 @@ where
     Ok(bytes)
 }
 
+/// Appends fields to a written record, which readers that do not know them ignore.
+///
+/// # Errors
+/// As [`encode_record`].
+#[cfg(feature = "ingest")]
+pub(crate) fn append_fields<T>(bytes: &mut Vec<u8>, fields: &T) -> Result<()>
+where
+    T: SchemaWrite<RecordConfig, Src = T> + ?Sized,
+{
+    wincode::config::serialize_into(&mut *bytes, fields, RECORD_CONFIG).map_err(write_error)
+}
+
 fn write_error(error: WriteError) -> Error {
     let (size, limit) = match error {
         WriteError::PreallocationSizeLimit { needed, limit } => (needed, limit),
@@ -71,6 +83,38 @@ pub fn decode_record<'a, T>(what: &'static str, version: u8, bytes: &'a [u8]) ->
 where
     T: SchemaRead<'a, RecordConfig, Dst = T>,
 {
+    wincode::config::deserialize(fields_of(what, version, bytes)?, RECORD_CONFIG)
+        .map_err(|error| read_error(what, &error))
+}
+
+/// As [`decode_record`], with the fields that were appended to it; without them, their default.
+///
+/// # Errors
+/// As [`decode_record`].
+pub(crate) fn decode_appended<'a, T, A>(
+    what: &'static str,
+    version: u8,
+    bytes: &'a [u8],
+) -> Result<(T, A)>
+where
+    T: SchemaRead<'a, RecordConfig, Dst = T>,
+    A: SchemaRead<'a, RecordConfig, Dst = A> + Default,
+{
+    let mut rest = fields_of(what, version, bytes)?;
+    let record = T::get(&mut rest).map_err(|error| read_error(what, &error))?;
+    let appended = match rest {
+        [] => A::default(),
+        mut rest => A::get(&mut rest).map_err(|error| read_error(what, &error))?,
+    };
+    Ok((record, appended))
+}
+
+fn read_error(what: &'static str, error: &ReadError) -> Error {
+    Error::damaged(format!("record of {what}: {error}"))
+}
+
+/// The bytes behind the version.
+fn fields_of<'a>(what: &'static str, version: u8, bytes: &'a [u8]) -> Result<&'a [u8]> {
     let (found, fields) = bytes
         .split_first()
         .ok_or_else(|| Error::damaged(format!("record of {what} is empty")))?;
@@ -81,8 +125,7 @@ where
             reads: format!("version {version}"),
         });
     }
-    wincode::config::deserialize(fields, RECORD_CONFIG)
-        .map_err(|error| Error::damaged(format!("record of {what}: {error}")))
+    Ok(fields)
 }
 
 /// `N` bytes at `offset`.

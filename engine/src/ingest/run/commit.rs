@@ -53,13 +53,21 @@ impl Session {
         let mut transaction = open.writer.begin()?;
         for change in pending.into_values() {
             match change {
-                PendingChange::Add { prepared, tags } => {
-                    batch.add(&mut transaction, &prepared, tags)?
+                PendingChange::Add { prepared, given } => {
+                    batch.add(&mut transaction, &prepared, given)?
                 }
-                PendingChange::Replace { id, prepared, tags } => {
-                    batch.replace(&mut transaction, id, &prepared, Some(tags))?;
+                PendingChange::Replace {
+                    id,
+                    prepared,
+                    given,
+                } => {
+                    batch.replace(&mut transaction, id, &prepared, Some(given))?;
                 }
-                PendingChange::Tag { id, tags } => batch.tag(&mut transaction, id, tags)?,
+                PendingChange::Edit {
+                    id,
+                    given,
+                    metadata,
+                } => batch.edit(&mut transaction, id, given, metadata)?,
                 PendingChange::Remove { id } => batch.remove(&mut transaction, id)?,
             }
             progress.files_done += 1;

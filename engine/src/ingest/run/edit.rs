@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use kb_extract::tags;
+use kb_extract::{secrets, tags};
 use kb_types::error::{Error, Result};
 use kb_types::{Document, DocumentId, PartKind};
 use unicode_normalization::UnicodeNormalization;
@@ -10,11 +10,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::catalog::CatalogCache;
 use crate::container::Container;
 use crate::ingest::prepare::preparer::{Chunking, Source};
+use crate::ingest::prepare::preserved::Given;
 use crate::ingest::run::session::{PendingChange, Session};
 use crate::ingest::run::source_info::SourceInfo;
 use crate::progress::{Reporter, Stage};
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
+use crate::store::fields::{self, FieldValue};
 
 impl Session {
     /// The document of a file that is given as bytes.
@@ -49,8 +51,8 @@ impl Session {
         document.map_err(|refusal| refusal.into_error(path))
     }
 
-    /// Prepares a document for the next commit. True when the path had one, which is replaced if
-    /// `may_replace`.
+    /// Prepares a document for the next commit, with the names of the metadata that it is given. True when the path had one, which is replaced if
+    /// `may_replace`; what people gave that one stays.
     ///
     /// # Errors
     /// [`Error::DocumentExists`], [`Error::InvalidArgument`], [`Error::TooLarge`],
@@ -60,6 +62,7 @@ impl Session {
         document: Document,
         source: SourceInfo,
         chunking: Chunking,
+        names: &[&str],
         may_replace: bool,
     ) -> Result<bool> {
         self.check_open()?;
@@ -88,23 +91,28 @@ impl Session {
         let stated = |document: &Document| tags::stated(&document.file_type, &document.metadata);
         let stated_in = |record: &DocumentRecord| tags::stated(&record.file_type, &record.metadata);
         let record = stored.as_ref().map(|(_, record)| record);
-        // The tags that the document has, and those among them that its content states.
-        let (given, before) = match (pending, record) {
+        // What the document is given, and those of its tags that its content states.
+        let (mut given, before) = match (pending, record) {
             (
                 Some(
-                    PendingChange::Add { tags, prepared }
-                    | PendingChange::Replace { tags, prepared, .. },
+                    PendingChange::Add { given, prepared }
+                    | PendingChange::Replace {
+                        given, prepared, ..
+                    },
                 ),
                 _,
-            ) => (tags.clone(), stated(&prepared.document)),
-            (Some(PendingChange::Tag { tags, .. }), Some(record)) => {
-                (tags.clone(), stated_in(record))
+            ) => (given.clone(), stated(&prepared.document)),
+            (Some(PendingChange::Edit { given, .. }), Some(record)) => {
+                (given.clone(), stated_in(record))
             }
-            (None, Some(record)) => (record.tags.clone(), stated_in(record)),
+            (None, Some(record)) => (given_to(record), stated_in(record)),
             // A document that comes after one that went is another one.
-            _ => (Vec::new(), Vec::new()),
+            _ => (Given::default(), Vec::new()),
         };
-        let tags = tags::restated(&given, &before, &stated(&document));
+        given.tags = tags::restated(&given.tags, &before, &stated(&document));
+        if !given.fields.is_empty() || !names.is_empty() {
+            fields::take_given(&mut document.metadata, &mut given.fields, names)?;
+        }
         let source = Source {
             root: None,
             size_bytes: source.size_bytes,
@@ -113,8 +121,12 @@ impl Session {
         };
         let prepared = Box::new(self.preparer.prepare(document, source, chunking)?);
         let change = match stored {
-            Some((id, _)) => PendingChange::Replace { id, prepared, tags },
-            None => PendingChange::Add { prepared, tags },
+            Some((id, _)) => PendingChange::Replace {
+                id,
+                prepared,
+                given,
+            },
+            None => PendingChange::Add { prepared, given },
         };
         self.pending.insert(path, change);
         Ok(exists)
@@ -139,12 +151,12 @@ impl Session {
         let (path, stored) = self.named(name)?;
         match self.pending.get_mut(&path) {
             Some(
-                PendingChange::Add { tags, .. }
-                | PendingChange::Replace { tags, .. }
-                | PendingChange::Tag { tags, .. },
+                PendingChange::Add { given, .. }
+                | PendingChange::Replace { given, .. }
+                | PendingChange::Edit { given, .. },
             ) => {
-                *tags = tags::changed(tags, &add, &remove)?;
-                Ok(tags.clone())
+                given.tags = tags::changed(&given.tags, &add, &remove)?;
+                Ok(given.tags.clone())
             }
             _ => {
                 let (id, record) = stored.ok_or_else(|| not_found(name))?;
@@ -152,12 +164,63 @@ impl Session {
                 if tags == record.tags {
                     return Ok(tags);
                 }
-                let change = PendingChange::Tag {
-                    id,
+                let given = Given {
                     tags: tags.clone(),
+                    ..given_to(&record)
+                };
+                let change = PendingChange::Edit {
+                    id,
+                    given,
+                    metadata: record.metadata,
                 };
                 self.pending.insert(path, change);
                 Ok(tags)
+            }
+        }
+    }
+
+    /// See [`crate::KbWriter::set_fields`].
+    pub(crate) fn set_fields(
+        &mut self,
+        name: &str,
+        fields: &[(String, Vec<FieldValue>)],
+    ) -> Result<Vec<(String, String)>> {
+        fields::check(fields)?;
+        check_secrets(fields)?;
+        let (path, stored) = self.named(name)?;
+        match self.pending.get_mut(&path) {
+            Some(
+                PendingChange::Add { given, prepared }
+                | PendingChange::Replace {
+                    given, prepared, ..
+                },
+            ) => {
+                let metadata = &mut prepared.document.metadata;
+                fields::change(metadata, &mut given.fields, fields)?;
+                Ok(fields::joined(metadata.clone()))
+            }
+            Some(PendingChange::Edit {
+                given, metadata, ..
+            }) => {
+                fields::change(metadata, &mut given.fields, fields)?;
+                Ok(fields::joined(metadata.clone()))
+            }
+            _ => {
+                let (id, record) = stored.ok_or_else(|| not_found(name))?;
+                let mut given = given_to(&record);
+                let mut metadata = record.metadata.clone();
+                fields::change(&mut metadata, &mut given.fields, fields)?;
+                let shown = fields::joined(metadata.clone());
+                let is_given = fields::names_of(&given.fields) == record.given;
+                if !is_given || metadata != record.metadata {
+                    let change = PendingChange::Edit {
+                        id,
+                        given,
+                        metadata,
+                    };
+                    self.pending.insert(path, change);
+                }
+                Ok(shown)
             }
         }
     }
@@ -229,6 +292,33 @@ impl Session {
             },
         }
     }
+}
+
+/// What people gave a document of the file.
+fn given_to(record: &DocumentRecord) -> Given {
+    Given {
+        tags: record.tags.clone(),
+        fields: fields::named(&record.metadata, &record.given),
+    }
+}
+
+/// Refuses fields that hold a key or token.
+fn check_secrets(fields: &[(String, Vec<FieldValue>)]) -> Result<()> {
+    for (name, values) in fields {
+        let texts = values.iter().filter_map(|value| match value {
+            FieldValue::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        for text in texts.chain([name.as_str()]) {
+            if let Some(secret) = secrets::in_words(text, "a field") {
+                return Err(Error::InvalidArgument {
+                    argument: "metadata",
+                    reason: format!("it {secret}"),
+                });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_path(path: &str) -> Result<()> {

@@ -9,7 +9,8 @@ use kb_types::{Document, DocumentId, Syntax};
 use crate::catalog::Catalog;
 use crate::container::Snapshot;
 use crate::ingest::prepare::preparer::{Chunking, Source};
-use crate::ingest::prepare::preserved::{PreservedDocument, PreservedFields};
+use crate::ingest::prepare::preserved::{Given, PreservedDocument, PreservedFields};
+use crate::store::fields;
 
 /// Whether the path of a document of the file is `part`, or begins with it. Costs two look-ups.
 ///
@@ -46,7 +47,10 @@ pub(super) fn fields(
     let stated = tags::stated(&record.file_type, &record.metadata);
     Ok(PreservedFields {
         suffix: record.suffix,
-        tags: tags::restated(&record.tags, &stated, &[]),
+        given: Given {
+            tags: tags::restated(&record.tags, &stated, &[]),
+            fields: fields::named(&record.metadata, &record.given),
+        },
         added_ms: record.added_ms,
     })
 }
@@ -70,8 +74,13 @@ pub(super) fn document(
             chunks.push(segment.chunks().get(row)?.at);
         }
     }
+    let class = record.class()?;
+    let given = Given {
+        tags: record.tags,
+        fields: fields::named(&record.metadata, &record.given),
+    };
     let document = Document {
-        class: record.class()?,
+        class,
         path: record.path,
         title: record.title,
         file_type: record.file_type,
@@ -102,7 +111,7 @@ pub(super) fn document(
         id,
         fields: PreservedFields {
             suffix: record.suffix,
-            tags: record.tags,
+            given,
             added_ms: record.added_ms,
         },
         path: document.path.clone(),
@@ -114,6 +123,8 @@ pub(super) fn document(
 mod tests {
     use crate::ingest::options::IndexOptions;
     use crate::kb::{Kb, KbWriter};
+    use crate::search::{Mode, Request};
+    use crate::store::fields::FieldValue;
     use kb_types::Lines;
 
     #[test]
@@ -162,6 +173,125 @@ mod tests {
                 .problems
                 .is_empty()
         );
+    }
+
+    /// The documents that meet a condition; the file is sound.
+    fn found(path: &std::path::Path, condition: &str) -> Vec<String> {
+        let kb = Kb::open(path).unwrap();
+        let options = crate::VerifyOptions::new().deep(true);
+        let report = kb.verify(&options, &mut crate::Progress::ignore).unwrap();
+        assert_eq!(report.problems, [""; 0]);
+        let mut request = Request::new("walrus").mode(Mode::Keyword);
+        request.filters.where_ = Some(condition.to_owned());
+        let response = kb.search(&request).unwrap();
+        response.hits.into_iter().map(|hit| hit.document).collect()
+    }
+
+    #[test]
+    fn given_fields_stay_whatever_the_content_becomes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, sources) = (folder.path().join("a.kb"), folder.path().join("sources"));
+        std::fs::create_dir(&sources).unwrap();
+        let state = |year: u32, text: &str| {
+            let text = format!("---\nYear: {year}\nby: Ann\n---\nA walrus {text}.\n");
+            std::fs::write(sources.join("a.md"), text).unwrap();
+        };
+        state(1998, "sleeps");
+        std::fs::write(sources.join("b.md"), "Another walrus.\n").unwrap();
+        let field = |name: &str, values: Vec<FieldValue>| (name.to_owned(), values);
+        let is = |year: i64| {
+            let found = found(&path, &format!("year = {year} and by = \"ann\""));
+            assert_eq!(found, ["a.md"], "{year}");
+        };
+        let index = |options: &IndexOptions| {
+            let mut writer = KbWriter::open_or_create(&path).unwrap();
+            let paths = [sources.clone()];
+            writer
+                .index(&paths, options, &mut crate::Progress::ignore)
+                .unwrap()
+        };
+        let options = IndexOptions::default();
+        index(&options);
+        is(1998);
+        let handle = Kb::open(&path).unwrap().document("a.md").unwrap().handle;
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let year = field("year", vec![FieldValue::Integer(2024)]);
+        let more = field("Topic ", vec![FieldValue::Text("sea".to_owned())]);
+        let shown = writer.set_fields("a.md", &[year, more]).unwrap();
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let expected = [
+            pair("by", "Ann"),
+            pair("year", "2024"),
+            pair("Topic", "sea"),
+        ];
+        assert_eq!(shown, expected);
+        // Beside a change of tags.
+        writer.tag("a.md", &["seen"], &[]).unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        is(2024);
+        assert!(index(&options).updated.is_empty(), "nothing was read again");
+        for run in 0..2 {
+            state(1999 + run, "swims");
+            let report = index(&IndexOptions {
+                rebuild: run == 1,
+                ..IndexOptions::default()
+            });
+            assert_eq!(report.updated, ["a.md"]);
+            is(2024);
+            assert_eq!(
+                found(&path, "topic = \"sea\" and tags has \"seen\""),
+                ["a.md"]
+            );
+        }
+        // One that is removed follows the content again, when that changes.
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let shown = writer.set_fields("a.md", &[field("YEAR", vec![])]).unwrap();
+        assert_eq!(shown, [pair("by", "Ann"), pair("Topic", "sea")]);
+        writer.commit().unwrap();
+        writer
+            .seal(
+                None,
+                &crate::SealOptions::new(),
+                &mut crate::Progress::ignore,
+            )
+            .unwrap();
+        drop(writer);
+        assert_eq!(found(&path, "missing(year)").len(), 2);
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let text = b"---\nyear: 2001\nby: Ann\ntopic: moon\n---\nA walrus.\n";
+        assert!(writer.replace_bytes("a.md", text).unwrap());
+        writer.commit().unwrap();
+        is(2001);
+        assert_eq!(found(&path, "topic = \"sea\""), ["a.md"]);
+        assert!(found(&path, "topic = \"moon\"").is_empty());
+        let kb = Kb::open(&path).unwrap();
+        assert_eq!(kb.document("a.md").unwrap().handle, handle);
+    }
+
+    #[test]
+    fn fields_that_are_refused_change_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        writer.add_bytes("a.md", b"A walrus.").unwrap();
+        writer.commit().unwrap();
+        let many = |name: &str| (name.to_owned(), vec![FieldValue::Boolean(true); 150]);
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let secret = ("key".to_owned(), vec![FieldValue::Text(token)]);
+        assert_eq!(writer.set_fields("a.md", &[many("x")]).unwrap().len(), 1);
+        assert_eq!(writer.pending(), 1);
+        for (name, fields) in [("a.md", many("y")), ("a.md", many("a=b")), ("a.md", secret)] {
+            let error = writer.set_fields(name, &[fields]).unwrap_err();
+            assert_eq!(error.code(), "INVALID_ARGUMENT");
+        }
+        let error = writer.set_fields("b.md", &[many("y")]).unwrap_err();
+        assert_eq!(error.code(), "DOCUMENT_NOT_FOUND");
+        // The same again is no change.
+        writer.commit().unwrap();
+        writer.set_fields("a.md", &[many("x")]).unwrap();
+        assert_eq!(writer.pending(), 0);
+        assert_eq!(found(&path, "x"), ["a.md"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::container::{Container, ContainerWriter, WriterIdentity};
 use crate::embed;
 use crate::ingest::clock::now_ms;
 use crate::ingest::prepare::preparer::{Prepared, Preparer};
+use crate::ingest::prepare::preserved::Given;
 use crate::ingest::run::new_file::PROGRAM;
 use crate::ingest::run::vector_index::lists::ListLimits;
 use crate::store::meta::{Meta, RootRecord};
@@ -87,16 +88,21 @@ pub(super) enum PendingChange {
     /// A new document.
     Add {
         prepared: Box<Prepared>,
-        tags: Vec<String>,
+        given: Given,
     },
     /// New content for a document that keeps its number and handle.
     Replace {
         id: DocumentId,
         prepared: Box<Prepared>,
-        tags: Vec<String>,
+        given: Given,
     },
-    /// Other tags for a document whose content stays.
-    Tag { id: DocumentId, tags: Vec<String> },
+    /// Other tags or fields for a document whose content stays.
+    Edit {
+        id: DocumentId,
+        given: Given,
+        /// All pairs that it has then.
+        metadata: Vec<(String, String)>,
+    },
     /// Removes the document.
     Remove { id: DocumentId },
 }

@@ -1,7 +1,7 @@
 //! The changes of one commit: documents that come, change or go -> segments, deleted rows and the
 //! counts that the file states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use kb_extract::tags;
@@ -13,11 +13,12 @@ use crate::catalog::CatalogCache;
 use crate::container::{Container, Transaction};
 use crate::index::keyword;
 use crate::ingest::prepare::preparer::Prepared;
-use crate::ingest::prepare::preserved::PreservedFields;
+use crate::ingest::prepare::preserved::{Given, PreservedFields};
 use crate::ingest::segment::writer::{self, SegmentWriter};
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
+use crate::store::fields;
 use crate::store::meta::{Manifest, Meta, SealRecord, Settings};
 use crate::store::{outline, parts, segments, symbols};
 
@@ -64,15 +65,15 @@ impl Batch {
         &mut self.meta
     }
 
-    /// Writes a new document with tags, ascending. In ascending order of paths all go into one
+    /// Writes a new document with what it is given. In ascending order of paths all go into one
     /// segment until it is full.
     pub(crate) fn add(
         &mut self,
         transaction: &mut Transaction<'_>,
         prepared: &Prepared,
-        tags: Vec<String>,
+        given: Given,
     ) -> Result<()> {
-        self.add_beside(transaction, prepared, tags, &mut |_| Ok(false))
+        self.add_beside(transaction, prepared, given, &mut |_| Ok(false))
     }
 
     /// The same, in a file that gets more documents with handles of their own later: `is_reserved`
@@ -81,36 +82,39 @@ impl Batch {
         &mut self,
         transaction: &mut Transaction<'_>,
         prepared: &Prepared,
-        tags: Vec<String>,
+        given: Given,
         is_reserved: &mut dyn FnMut(&str) -> Result<bool>,
     ) -> Result<()> {
         let path = &prepared.document.path;
         let fields = PreservedFields {
             suffix: documents::free_suffix(transaction, path, is_reserved)?,
-            tags,
+            given,
             added_ms: self.now_ms,
         };
         let id = self.manifest.next_document_id()?;
         self.write(transaction, id, prepared, fields)
     }
 
-    /// Writes the new content of a document; it keeps number, handle and, unless others are given, the
-    /// tags that people gave it, beside those that it states now.
+    /// Writes the new content of a document; it keeps number, handle and, unless `given` has others, the
+    /// tags and fields that people gave it, beside those that it states now.
     pub(crate) fn replace(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
         prepared: &Prepared,
-        tags: Option<Vec<String>>,
+        given: Option<Given>,
     ) -> Result<()> {
         let old = documents::get_uncommitted(transaction, id)?;
         self.leave_rows(&old);
         let restated = || {
             let before = tags::stated(&old.file_type, &old.metadata);
-            tags::restated(&old.tags, &before, &prepared.stated_tags())
+            Given {
+                tags: tags::restated(&old.tags, &before, &prepared.stated_tags()),
+                fields: fields::named(&old.metadata, &old.given),
+            }
         };
         let fields = PreservedFields {
-            tags: tags.unwrap_or_else(restated),
+            given: given.unwrap_or_else(restated),
             suffix: old.suffix,
             added_ms: old.added_ms,
         };
@@ -191,24 +195,31 @@ impl Batch {
         documents::put_record(transaction, id, &record)
     }
 
-    /// Gives a document of an earlier commit other tags, ascending.
-    pub(crate) fn tag(
+    /// Gives a document of an earlier commit other tags and other metadata, which has the given fields. Its content
+    /// stays as it is.
+    pub(crate) fn edit(
         &mut self,
         transaction: &mut Transaction<'_>,
         id: DocumentId,
-        tags: Vec<String>,
+        given: Given,
+        metadata: Vec<(String, String)>,
     ) -> Result<()> {
         let mut record = documents::get_uncommitted(transaction, id)?;
-        let old = std::mem::replace(&mut record.tags, tags);
-        let missing = |tag: &&String, list: &[String]| list.binary_search(tag).is_err();
-        let gone = old.iter().filter(|tag| missing(tag, &record.tags));
-        let new = record.tags.iter().filter(|tag| missing(tag, &old));
-        let changes = gone
-            .map(|tag| (tag, false))
-            .chain(new.map(|tag| (tag, true)));
-        for (tag, has) in changes {
+        let facets_of = |record: &DocumentRecord| {
+            let tags = record.tags.iter().map(|tag| (Facet::Tag, tag.clone()));
+            let fields = fields::facets_of(&record.metadata).into_iter();
+            let fields = fields.map(|field| (Facet::Field, field));
+            tags.chain(fields).collect::<BTreeSet<_>>()
+        };
+        let before = facets_of(&record);
+        record.given = fields::names_of(&given.fields);
+        record.tags = given.tags;
+        record.metadata = metadata;
+        let after = facets_of(&record);
+        for (facet, value) in before.symmetric_difference(&after) {
+            let has = after.contains(&(*facet, value.clone()));
             let (segment, rows) = (record.segment(), rows_of(&record));
-            facets::change(transaction, segment, Facet::Tag, tag, rows, has)?;
+            facets::change(transaction, segment, *facet, value, rows, has)?;
         }
         documents::put_record(transaction, id, &record)
     }

@@ -93,7 +93,7 @@ impl SegmentWriter {
         transaction: &mut Transaction<'_>,
         id: DocumentId,
         prepared: &Prepared,
-        fields: PreservedFields,
+        preserved: PreservedFields,
     ) -> Result<()> {
         let document = &prepared.document;
         if self
@@ -140,10 +140,11 @@ impl SegmentWriter {
         if let Some(role) = Role::of_path(&document.path, document.class) {
             self.facets.add(Facet::Role, role.name(), rows.clone());
         }
-        for tag in &fields.tags {
+        for tag in &preserved.given.tags {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }
-        for field in fields::facets_of(&document.metadata) {
+        let metadata = fields::with_given(&document.metadata, &preserved.given.fields);
+        for field in fields::facets_of(&metadata) {
             self.facets.add(Facet::Field, &field, rows.clone());
         }
         for link in &prepared.links {
@@ -160,7 +161,7 @@ impl SegmentWriter {
             }
         }
         let place = Some((self.segment, rows));
-        write_document(transaction, id, prepared, fields, place)?;
+        write_document(transaction, id, prepared, preserved, place)?;
         self.columns.documents += 1;
         self.columns.text_bytes += document.text.len() as u64;
         self.last_path = Some(document.path.clone());
@@ -190,7 +191,7 @@ pub(crate) fn write_document(
     transaction: &mut Transaction<'_>,
     id: DocumentId,
     prepared: &Prepared,
-    fields: PreservedFields,
+    preserved: PreservedFields,
     place: Option<(SegmentId, Range<u32>)>,
 ) -> Result<()> {
     let document = &prepared.document;
@@ -204,21 +205,23 @@ pub(crate) fn write_document(
         outline::remove(transaction, id)?;
     }
     parts::put(transaction, id, &document.parts)?;
+    let given = preserved.given;
     let record = DocumentRecord {
         path: document.path.clone(),
         root: prepared.source.root,
         title: document.title.clone(),
-        suffix: fields.suffix,
+        suffix: preserved.suffix,
         file_type: document.file_type.clone(),
         language: document.language.clone(),
         class: document.class as u8,
         size_bytes: prepared.source.size_bytes,
         modified_ms: prepared.source.modified_ms,
-        added_ms: fields.added_ms,
+        added_ms: preserved.added_ms,
         hash: prepared.source.hash,
         text_hash: *blake3::hash(document.text.as_bytes()).as_bytes(),
-        metadata: document.metadata.clone(),
-        tags: fields.tags,
+        metadata: fields::with_given(&document.metadata, &given.fields).into_owned(),
+        given: fields::names_of(&given.fields),
+        tags: given.tags,
         text_bytes: document.text.len() as u32,
         lines: prepared.lines,
         line_map: prepared.line_map,

@@ -7,7 +7,9 @@ use kb_types::error::{Error, Result};
 use kb_types::{Class, SegmentId, hex};
 use wincode::{SchemaRead, SchemaWrite};
 
-use crate::container::codec::{decode_record, encode_record};
+#[cfg(feature = "ingest")]
+use crate::container::codec::{append_fields, encode_record};
+use crate::container::codec::{decode_appended, decode_record};
 
 // A reader refuses another version. Fields can be appended within one (see `codec`).
 const DOCUMENT_VERSION: u8 = 2;
@@ -60,6 +62,11 @@ pub struct DocumentRecord {
     pub first_row: u32,
     /// Number of its chunks.
     pub rows: u32,
+    /// Names of the metadata that people gave it, normalised and ascending, no name twice. The content does not
+    /// change what has these names.
+    // Appended to version 2; version 1 has none.
+    #[wincode(skip)]
+    pub given: Vec<String>,
 }
 
 impl DocumentRecord {
@@ -169,7 +176,11 @@ pub(super) fn encode(record: &DocumentRecord) -> Result<Vec<u8>> {
         first_row: record.first_row,
         rows: record.rows,
     };
-    encode_record(DOCUMENT_VERSION, &stored)
+    let mut row = encode_record(DOCUMENT_VERSION, &stored)?;
+    if !record.given.is_empty() {
+        append_fields(&mut row, &record.given)?;
+    }
+    Ok(row)
 }
 
 /// The record of a row.
@@ -180,7 +191,8 @@ pub(super) fn decode(row: &[u8]) -> Result<DocumentRecord> {
     if row.first() == Some(&WHOLE_VERSION) {
         return decode_record("a document", WHOLE_VERSION, row);
     }
-    let stored: StoredDocument<'_> = decode_record("a document", DOCUMENT_VERSION, row)?;
+    let (stored, given): (StoredDocument<'_>, Vec<String>) =
+        decode_appended("a document", DOCUMENT_VERSION, row)?;
     let text_bytes = match stored.text_bytes {
         Some(text_bytes) => text_bytes,
         // The size of a file is a u64, its text is not: only an original that is text throughout
@@ -211,6 +223,7 @@ pub(super) fn decode(row: &[u8]) -> Result<DocumentRecord> {
         segment: stored.segment,
         first_row: stored.first_row,
         rows: stored.rows,
+        given,
     })
 }
 
@@ -252,6 +265,7 @@ mod tests {
                 segment: 1,
                 first_row: text_bytes,
                 rows: 1,
+                given: vec!["year".to_owned(); usize::from(byte % 5 / 3)],
             }
         })
     }
@@ -261,6 +275,7 @@ mod tests {
         fn records_come_back_as_they_were_written(record in records()) {
             prop_assert_eq!(&decode(&encode(&record).unwrap()).unwrap(), &record);
             let whole = encode_record(WHOLE_VERSION, &record).unwrap();
+            let record = DocumentRecord { given: Vec::new(), ..record };
             prop_assert_eq!(decode(&whole).unwrap(), record);
         }
 
@@ -303,6 +318,7 @@ mod tests {
             segment: 0,
             first_row: 0,
             rows: 0,
+            given: Vec::new(),
         };
         let mut row = encode(&record).unwrap();
         // The varint of the size, behind the class, as eight bytes.
@@ -313,6 +329,23 @@ mod tests {
         assert_eq!(decode(&encode(&record).unwrap()).unwrap(), record);
         row[0] = DOCUMENT_VERSION + 1;
         assert_eq!(decode(&row).unwrap_err().code(), "FORMAT_UNSUPPORTED");
+    }
+
+    #[test]
+    fn names_of_given_fields_are_appended_and_nothing_without_them() {
+        let mut record = record();
+        let before = encode(&record).unwrap();
+        assert_eq!(decode(&before).unwrap(), record);
+        record.given = vec!["author".to_owned(), "year".to_owned()];
+        let row = encode(&record).unwrap();
+        // A list of two, each behind its length.
+        assert_eq!(row, [&before[..], b"\x02\x06author\x04year"].concat());
+        assert_eq!(decode(&row).unwrap(), record);
+        // What is appended later is ignored, and a list that ends early is damage.
+        assert_eq!(decode(&[&row[..], b"later"].concat()).unwrap(), record);
+        for len in before.len() + 1..row.len() {
+            assert_eq!(decode(&row[..len]).unwrap_err().code(), "DAMAGED", "{len}");
+        }
     }
 
     fn record() -> DocumentRecord {
@@ -337,6 +370,7 @@ mod tests {
             segment: 1,
             first_row: 0,
             rows: 1,
+            given: Vec::new(),
         }
     }
 

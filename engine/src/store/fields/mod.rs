@@ -1,5 +1,7 @@
 //! Fields of documents, as filters find them: what a document states of itself or was given, as facets `name=value`.
 
+#[cfg(feature = "ingest")]
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -21,6 +23,9 @@ const VALUE_LIMIT_CHARS: usize = 64;
 /// Facets of one document: a list has one for each item.
 // Each is a row of its own with a bitmap, and a document may state a list of any length.
 const FACETS_LIMIT: usize = 200;
+
+/// Given values of one document, over all fields.
+pub(crate) const GIVEN_LIMIT: usize = FACETS_LIMIT;
 
 /// Names that are no facets: tags have their own, the others are texts.
 const LEFT_OUT: [&str; 4] = ["tags", "description", "subject", "invalid_bytes"];
@@ -61,10 +66,23 @@ const TEXT_LIMIT_BYTES: usize = 4096;
 /// `>`, or is "tags", which documents have beside fields; for a text of more than 4,096 bytes; for a number that is not
 /// finite and a time outside of the years 0 to 9999; and for more than 200 values in all.
 pub fn give_fields(document: &mut Document, fields: &[(String, Vec<FieldValue>)]) -> Result<()> {
-    let invalid = |reason: String| Error::InvalidArgument {
+    check(fields)?;
+    set(&mut document.metadata, fields);
+    Ok(())
+}
+
+fn invalid(reason: String) -> Error {
+    Error::InvalidArgument {
         argument: "metadata",
         reason,
-    };
+    }
+}
+
+/// Whether fields may be given.
+///
+/// # Errors
+/// Those of [`give_fields`].
+pub(crate) fn check(fields: &[(String, Vec<FieldValue>)]) -> Result<()> {
     let mut count = 0;
     for (name, values) in fields {
         let plain = normalized(name);
@@ -92,18 +110,98 @@ pub fn give_fields(document: &mut Document, fields: &[(String, Vec<FieldValue>)]
     if count > FACETS_LIMIT {
         return Err(invalid(format!("{count} values; at most {FACETS_LIMIT}")));
     }
+    Ok(())
+}
+
+fn set(metadata: &mut Vec<(String, String)>, fields: &[(String, Vec<FieldValue>)]) {
     let mut given: Vec<(String, String)> = Vec::new();
     for (name, values) in fields {
         let plain = normalized(name);
-        document
-            .metadata
-            .retain(|(old, _)| normalized(old) != plain);
+        metadata.retain(|(old, _)| normalized(old) != plain);
         given.retain(|(old, _)| normalized(old) != plain);
         let name: String = name.trim().nfc().collect();
         given.extend(values.iter().map(|value| (name.clone(), value.to_string())));
     }
-    document.metadata.extend(given);
+    metadata.extend(given);
+}
+
+/// Sets fields that passed [`check`] in the metadata of a document, and in `given`, the part of it that people gave.
+/// After an error both are as they were.
+///
+/// # Errors
+/// [`Error::InvalidArgument`] for more than 200 given values in all.
+#[cfg(feature = "ingest")]
+pub(crate) fn change(
+    metadata: &mut Vec<(String, String)>,
+    given: &mut Vec<(String, String)>,
+    fields: &[(String, Vec<FieldValue>)],
+) -> Result<()> {
+    let mut changed = given.clone();
+    set(&mut changed, fields);
+    check_count(&changed)?;
+    set(metadata, fields);
+    *given = changed;
     Ok(())
+}
+
+#[cfg(feature = "ingest")]
+fn check_count(given: &[(String, String)]) -> Result<()> {
+    match given.len() {
+        0..=GIVEN_LIMIT => Ok(()),
+        count => Err(invalid(format!(
+            "{count} given values of one document; at most {GIVEN_LIMIT}"
+        ))),
+    }
+}
+
+/// Marks the pairs of `metadata` with these names as given. What was given before stays in the place of what the
+/// content states, except under these names.
+///
+/// # Errors
+/// As [`change`].
+#[cfg(feature = "ingest")]
+pub(crate) fn take_given(
+    metadata: &mut Vec<(String, String)>,
+    given: &mut Vec<(String, String)>,
+    names: &[&str],
+) -> Result<()> {
+    // Tags are given beside fields, and `tags` are those that the content states.
+    let is_name = |name: &String| !name.is_empty() && name != "tags";
+    let names: Vec<String> = names.iter().map(|name| normalized(name)).collect();
+    let names: Vec<String> = names.into_iter().filter(is_name).collect();
+    given.retain(|(name, _)| !names.contains(&normalized(name)));
+    *metadata = with_given(metadata, given).into_owned();
+    given.extend(named(metadata, &names));
+    check_count(given)
+}
+
+/// The pairs of metadata whose names are `names`.
+#[cfg(feature = "ingest")]
+pub(crate) fn named(metadata: &[(String, String)], names: &[String]) -> Vec<(String, String)> {
+    let is_named = |(name, _): &&(String, String)| names.contains(&normalized(name));
+    metadata.iter().filter(is_named).cloned().collect()
+}
+
+/// The normalised names of pairs, ascending, no name twice.
+pub(crate) fn names_of(pairs: &[(String, String)]) -> Vec<String> {
+    let names: BTreeSet<String> = pairs.iter().map(|(name, _)| normalized(name)).collect();
+    names.into_iter().collect()
+}
+
+/// The metadata that a document states, with given pairs in the place of those of the same names.
+#[cfg(feature = "ingest")]
+pub(crate) fn with_given<'m>(
+    stated: &'m [(String, String)],
+    given: &[(String, String)],
+) -> Cow<'m, [(String, String)]> {
+    if given.is_empty() {
+        return Cow::Borrowed(stated);
+    }
+    let names = names_of(given);
+    let others = stated
+        .iter()
+        .filter(|(name, _)| !names.contains(&normalized(name)));
+    Cow::Owned(others.chain(given).cloned().collect())
 }
 
 /// Pairs as they are shown: the values of one name joined, in the place of the first.

@@ -17,7 +17,7 @@ use crate::ingest::changes::survey::{Changes, Survey};
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
-use crate::ingest::prepare::preserved::PreservedFields;
+use crate::ingest::prepare::preserved::{Given, PreservedFields};
 use crate::ingest::report::{MissedRecall, Report};
 use crate::ingest::roots::given_path::ResolveOptions;
 use crate::ingest::roots::resolve::{self, StoredRoots};
@@ -407,7 +407,8 @@ fn write_outcome(
     match (outcome, known) {
         (Outcome::Prepared(prepared), Some((id, mut fields))) => {
             if let Input::File(_) = input {
-                fields.tags = tags::restated(&fields.tags, &[], &prepared.stated_tags());
+                let tags = &mut fields.given.tags;
+                *tags = tags::restated(tags, &[], &prepared.stated_tags());
             }
             batch.write(transaction, id, &prepared, fields)
         }
@@ -417,8 +418,8 @@ fn write_outcome(
                 Some(before) => before.has_suffix(suffix),
                 None => Ok(false),
             };
-            let tags = prepared.stated_tags();
-            batch.add_beside(transaction, &prepared, tags, &mut is_reserved)
+            let given = Given::of_tags(prepared.stated_tags());
+            batch.add_beside(transaction, &prepared, given, &mut is_reserved)
         }
         // Its document would be lost with the old file. An error, where an update only keeps the
         // document: here nothing of the old file is left to keep it in.

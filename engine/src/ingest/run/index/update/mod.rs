@@ -12,6 +12,7 @@ use crate::ingest::changes::indexed::Base;
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::pipeline::{Input, Outcome};
+use crate::ingest::prepare::preserved::Given;
 use crate::ingest::report::Report;
 use crate::ingest::run::index::plan::{
     ChangePlan, input, preparation, put_skipped, sides, touched_roots,
@@ -245,7 +246,8 @@ fn write(
     }
     match (outcome, candidate.stored) {
         (Outcome::Prepared(prepared), None) => {
-            batch.add(transaction, &prepared, prepared.stated_tags())
+            let given = Given::of_tags(prepared.stated_tags());
+            batch.add(transaction, &prepared, given)
         }
         (Outcome::Prepared(prepared), Some(stored)) => {
             batch.replace(transaction, stored.id, &prepared, None)
