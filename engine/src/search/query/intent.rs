@@ -190,7 +190,10 @@ impl Intent {
                 ..Intent::default()
             };
         }
-        let ask = ask(&words);
+        let ask = match ask(&words) {
+            Ask::Other if clause_asks_for_place(&lower) => Ask::Place,
+            ask => ask,
+        };
         let (identifiers, called) = identifiers(query);
         Intent {
             ask,
@@ -273,6 +276,21 @@ fn ask(words: &[&str]) -> Ask {
         (first, _) if TASKS.contains(&first) => Ask::Task,
         _ => Ask::Other,
     }
+}
+
+/// Whether a question asks for a place behind its first clause: "When a redirect fails, which code ...".
+fn clause_asks_for_place(lower: &str) -> bool {
+    let clauses = lower.split([',', ':', ';']).skip(1);
+    clauses
+        .filter_map(|clause| {
+            let mut words = clause.split_whitespace();
+            Some((words.next()?, words.next()?))
+        })
+        .any(|clause| match clause {
+            ("where", verb) => ["is", "are", "does", "do"].contains(&verb),
+            ("which" | "what", of) => PLACES.contains(&of),
+            _ => false,
+        })
 }
 
 /// Whether the words ask for what changed, or when.
@@ -433,6 +451,13 @@ mod tests {
             ("error: cannot open notes.kb", Ask::Message),
             ("why is there \"error: cannot open\"", Ask::Reason),
             ("retry limit", Ask::Other),
+            (
+                "When a lock is stale, which function breaks it?",
+                Ask::Place,
+            ),
+            ("the disk is full: where is the journal cut", Ask::Place),
+            ("if a page is damaged, what then", Ask::Other),
+            ("sort by name, where names are short", Ask::Other),
         ] {
             assert_eq!(Intent::of(query).ask, ask, "{query}");
         }
