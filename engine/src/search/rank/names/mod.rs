@@ -13,6 +13,12 @@ pub(super) use title::QueryTitle;
 // One word of four says little: `get` in `get_user_session_token`.
 const LEAST_SHARE: f32 = 0.3;
 
+/// Shortest word of a name that may stand for a longer one of the query: `req` for "request".
+const LEAST_BEGINNING_BYTES: usize = 3;
+
+/// How much longer that one is at least.
+const LEAST_LEFT_OUT_BYTES: usize = 2;
+
 /// Longest name that is read.
 const NAME_LIMIT_BYTES: usize = 200;
 
@@ -92,7 +98,8 @@ impl QueryNames {
         })
     }
 
-    /// The most that a name with these terms of the query, by number and in any order, can say about it.
+    /// The most that a name with these terms of the query, by number and in any order, can say about it. Beginnings of
+    /// words do not count: for them alone no text is read.
     pub(in crate::search::rank) fn bound(&self, terms: impl Iterator<Item = usize> + Clone) -> f32 {
         let words = terms.filter_map(|term| self.terms.get(term).map(|(_, word)| *word));
         let mut weight = 0.0;
@@ -130,7 +137,7 @@ impl QueryNames {
 
     /// How much a name says about the query, 0..1: the share of the query's terms, by weight, that the name
     /// has, times the root of the share of the name's words that the query has. 1 for a query that is the
-    /// name.
+    /// name. A word of the name may be the beginning of one of the query: `req` of "request".
     pub(in crate::search::rank) fn share(&mut self, name: &str, analyser: &mut Analyser) -> f32 {
         if name.len() > NAME_LIMIT_BYTES {
             return 0.0;
@@ -145,9 +152,16 @@ impl QueryNames {
             ..
         } = self;
         analyser.analyse(name, |term, range| {
-            let of_query = terms.iter().find(|(of_query, word)| {
-                of_query == term && weights.get(*word).is_some_and(|weight| *weight > 0.0)
-            });
+            let find = |is_it: &dyn Fn(&str) -> bool| {
+                terms.iter().find(|(of_query, word)| {
+                    is_it(of_query) && weights.get(*word).is_some_and(|weight| *weight > 0.0)
+                })
+            };
+            let mut of_query = find(&|of_query| of_query == term);
+            if of_query.is_none() && term.len() >= LEAST_BEGINNING_BYTES {
+                let least = term.len() + LEAST_LEFT_OUT_BYTES;
+                of_query = find(&|of_query| of_query.len() >= least && of_query.starts_with(term));
+            }
             if let Some(found) = of_query.and_then(|(_, word)| found.get_mut(*word)) {
                 *found = true;
             }
@@ -271,6 +285,17 @@ mod tests {
         }
         assert_eq!(share(&asked, "archiv-m\u{fc}ll"), 1.0);
         assert_eq!(asked.bound([0, 2, 1].into_iter()), 0.75);
+    }
+
+    #[test]
+    fn a_word_of_a_name_may_be_the_beginning_of_one_of_the_query() {
+        let asked = query(&[("limit", 1.0), ("request", 1.0), ("authent", 2.0)]);
+        assert_eq!(share(&asked, "limit_req"), 0.5);
+        assert!(share(&asked, "sub_http_limit_req_module") > 0.3);
+        assert!(share(&asked, "auth") == 0.5 && share(&asked, "conn_req") > 0.1);
+        // Too short, or hardly shorter.
+        assert!(share(&asked, "re") == 0.0 && share(&asked, "authen") == 0.0);
+        assert_eq!(share(&asked, "requests_req"), 0.25);
     }
 
     #[test]
