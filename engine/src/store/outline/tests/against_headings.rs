@@ -216,10 +216,10 @@ fn symbols() -> impl Strategy<Value = (Vec<Symbol>, u32)> {
             close(&mut symbols, Some(position), at, line);
             at += 1;
         }
-        // Fields hold nothing.
+        // Fields hold nothing and stand in what has them, so that none is a bound of what lies outside of all.
         let holders: Vec<Option<u32>> = symbols.iter().map(|symbol| symbol.parent).collect();
         for (position, symbol) in (0u32..).zip(&mut symbols) {
-            let is_leaf = !holders.contains(&Some(position));
+            let is_leaf = !holders.contains(&Some(position)) && symbol.parent.is_some();
             if is_leaf && symbol.name_start % 3 == 0 {
                 symbol.kind = SymbolKind::Field;
             }
