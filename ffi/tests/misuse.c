@@ -95,7 +95,7 @@ static void numbers_that_are_none_of_their_enum_are_refused(void) {
 
 static void unknown_bits_are_refused(void) {
     open_sample();
-    const uint32_t wrong[] = {1u << 11, 1u << 31, UINT32_MAX, 8192 | 1};
+    const uint32_t wrong[] = {1u << 12, 1u << 31, UINT32_MAX, 8192 | 1};
     for (size_t at = 0; at < COUNT(wrong); at++) {
         kb_search_options options = KB_SEARCH_OPTIONS_INIT;
         options.classes = wrong[at];
@@ -116,7 +116,7 @@ static void unknown_bits_are_refused(void) {
     CHECK_STATUS(KB_INVALID_ARGUMENT, search_with(&options));
     options.classes = KB_CLASS_CODE | KB_CLASS_DOC | KB_CLASS_DATA;
     CHECK_STATUS(KB_OK, search_with(&options));
-    options.symbol_kinds = (1u << 11) - 1;
+    options.symbol_kinds = (1u << 12) - 1;
     CHECK_STATUS(KB_OK, search_with(&options));
     close_sample();
 }
