@@ -86,6 +86,17 @@ fn a_document_is_given_fields() {
     assert_eq!(last["facets"][0]["values"][1]["value"], "lee");
     let told = folder.kb("search sea --sort yaer").expect(2);
     told.stderr_has("did you mean \"year\"");
+    for (condition, listed) in [
+        ("by = \"kim\"", "a.md\n"),
+        ("missing(year)", "b.md\n"),
+        ("size > 1", "a.md\nb.md\n"),
+    ] {
+        let told = folder.kb(["ls", "--where", condition]).expect(0);
+        assert_eq!(told.stdout, listed, "{condition}");
+    }
+    folder.kb(["ls", "--where", "year = 1"]).expect(1);
+    let told = folder.kb(["ls", "--where", "yaer = 1"]).expect(2);
+    assert!(told.stderr.contains("did you mean \"year\""), "{told:#?}");
     let told = folder.kb("get a.md --format metadata --json").expect(0);
     assert_eq!(told.json_lines()[0]["metadata"]["by"], "Kim, Lee");
     let told = folder.kb("info --fields").expect(0);

@@ -243,6 +243,12 @@ pub(crate) struct LsArguments {
     #[arg(short, long)]
     pub(crate) recursive: bool,
 
+    /// List all documents below the folder whose fields pass this condition, such as `year > 2015 and not draft`
+    ///
+    /// The conditions are those of `kb search --where`; `kb info --fields` lists the fields.
+    #[arg(long = "where", value_name = "CONDITION")]
+    pub(crate) where_: Option<String>,
+
     /// Also print sizes, line counts, types and titles
     #[arg(short, long)]
     pub(crate) long: bool,
@@ -250,7 +256,7 @@ pub(crate) struct LsArguments {
     /// List the files that `kb index` skipped, at any depth, each with the reason
     ///
     /// Files that .gitignore or .kbignore excludes are not recorded. A sealed file records no skipped files.
-    #[arg(long, conflicts_with_all = ["recursive", "long"])]
+    #[arg(long, conflicts_with_all = ["recursive", "long", "where_"])]
     pub(crate) skipped: bool,
 
     #[command(flatten)]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use kb_types::DocumentId;
 use kb_types::error::{Error, Result};
+use rustc_hash::FxHashSet;
 
 use crate::content::paged_call::PagedCall;
 use crate::content::{CommitView, DocumentInfo};
@@ -125,11 +127,12 @@ fn entries(commit: CommitView<'_>, prefix: &str) -> Result<Vec<Entry>> {
     Ok(folders.chain(infos).collect())
 }
 
-/// See [`crate::Kb::documents`].
+/// See [`crate::Kb::documents`]. `passing`: a condition, and the documents that pass it.
 pub(crate) fn documents(
     commit: CommitView<'_>,
     folder: Option<&str>,
     is_recursive: bool,
+    passing: Option<(&str, &FxHashSet<DocumentId>)>,
     page: &PageOptions,
 ) -> Result<Paged<DocumentInfo>> {
     page.validate()?;
@@ -137,6 +140,7 @@ pub(crate) fn documents(
     let scope = PagedCall::Documents {
         prefix: &prefix,
         is_recursive,
+        condition: passing.map(|(condition, _)| condition),
     }
     .scope(commit);
     let documents = &commit.catalog.documents;
@@ -146,7 +150,8 @@ pub(crate) fn documents(
         let Some(rest) = path.strip_prefix(&prefix) else {
             return Ok(ControlFlow::Break(()));
         };
-        if is_recursive || !rest.contains('/') {
+        let passes = passing.is_none_or(|(_, documents)| documents.contains(&id));
+        if passes && (is_recursive || !rest.contains('/')) {
             ids.push(id);
         }
         Ok(ControlFlow::Continue(()))

@@ -15,7 +15,12 @@ pub(super) enum PagedCall<'a> {
     /// Entries of a folder.
     List { folder: Option<&'a str> },
     /// Documents whose paths begin with `prefix`.
-    Documents { prefix: &'a str, is_recursive: bool },
+    Documents {
+        prefix: &'a str,
+        is_recursive: bool,
+        /// The condition that they pass.
+        condition: Option<&'a str>,
+    },
     /// Skipped files whose paths begin with `prefix`.
     Skipped { prefix: &'a str },
     /// Chunks of a document, or those that touch a span of its text.
@@ -59,9 +64,11 @@ impl PagedCall<'_> {
             PagedCall::Documents {
                 prefix,
                 is_recursive,
+                condition,
             } => {
                 let depth = if is_recursive { "below" } else { "in" };
-                ("documents", prefix, Some(depth.to_owned()))
+                let condition = condition.unwrap_or_default();
+                ("documents", prefix, Some(format!("{depth}{condition}")))
             }
             PagedCall::Skipped { prefix } => ("skipped", prefix, None),
             PagedCall::Chunks { path, span } => {

@@ -4,14 +4,17 @@ use kb_types::error::Result;
 use kb_types::{ChunkSpan, Lines};
 
 use crate::content::{
-    self, ChunkText, DocumentInfo, DocumentPages, DocumentParts, DocumentSections, DocumentSlides,
-    DocumentText, Entry, FieldInfo, Folders, LocatedDocument, Outline, PageSelection, SheetData,
-    SkippedFile,
+    self, ChunkText, CommitView, DocumentInfo, DocumentPages, DocumentParts, DocumentSections,
+    DocumentSlides, DocumentText, Entry, FieldInfo, Folders, LocatedDocument, Outline,
+    PageSelection, SheetData, SkippedFile,
 };
 #[cfg(any(test, feature = "testing"))]
 use crate::ingest::run::each_embedded;
 use crate::kb::Kb;
+use crate::kb::open_file::read_all;
 use crate::paging::{PageOptions, Paged};
+use crate::progress::Reporter;
+use crate::search;
 
 /// Documents and their texts.
 impl Kb {
@@ -304,7 +307,35 @@ impl Kb {
         page: &PageOptions,
     ) -> Result<Paged<DocumentInfo>> {
         self.file
-            .read(|commit| content::documents(commit, folder, is_recursive, page))
+            .read(|commit| content::documents(commit, folder, is_recursive, None, page))
+    }
+
+    /// The documents in `folder` (`None`: all) and below it for which a condition on their fields holds, in the order of
+    /// path bytes. The condition is that of [`Filters::where_`](crate::Filters::where_). Documents without text have no
+    /// fields that it could find.
+    ///
+    /// # Errors
+    /// As [`Kb::list`]; [`Error::InvalidArgument`](crate::Error::InvalidArgument) with the position, for a condition that
+    /// cannot be read and a field that no document has.
+    pub fn documents_where(
+        &self,
+        folder: Option<&str>,
+        condition: &str,
+        page: &PageOptions,
+    ) -> Result<Paged<DocumentInfo>> {
+        read_all(&[&self.file], &Reporter::silent(), &mut |sources| {
+            let [source] = sources else {
+                return Ok(Paged::default());
+            };
+            let passing = search::documents_where(source, condition)?;
+            let commit = CommitView {
+                uuid: source.uuid,
+                path: source.path,
+                snapshot: source.snapshot,
+                catalog: source.catalog,
+            };
+            content::documents(commit, folder, true, Some((condition, &passing)), page)
+        })
     }
 
     /// The files of the indexed folders that are in or below `folder` (`None`: all) and did not become documents, each

@@ -44,6 +44,7 @@ mod top_k;
 
 pub use calibration::{Calibration, shown_score};
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
+pub(crate) use filter::evaluation::documents_where;
 pub use filters::Filters;
 pub(crate) use many::search_many;
 pub use models::install_models;

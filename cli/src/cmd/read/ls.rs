@@ -24,8 +24,11 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         return list_skipped(&opened, folder, arguments, output);
     }
     output.link_documents(&arguments.link.hyperlink_format);
-    let rest = if arguments.recursive {
-        let documents = opened.ask(opened.kb.documents(folder, true, &page))?;
+    let rest = if arguments.recursive || arguments.where_.is_some() {
+        let documents = opened.ask(match &arguments.where_ {
+            Some(condition) => opened.kb.documents_where(folder, condition, &page),
+            None => opened.kb.documents(folder, true, &page),
+        })?;
         for document in &documents {
             show_document(&opened, document, arguments, output)?;
         }
@@ -46,6 +49,10 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
         (!entries.is_empty()).then(|| Rest::from(&entries))
     };
     let Some(rest) = rest else {
+        if let Some(condition) = &arguments.where_ {
+            output.note(&format!("no document passes {condition}"));
+            return Ok(Exit::Nothing);
+        }
         output.note(&format!("{} has no documents", opened.file.display()));
         return Ok(Exit::Nothing);
     };

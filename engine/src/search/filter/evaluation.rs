@@ -2,10 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use kb_types::Class;
 use kb_types::error::Result;
 use kb_types::file_types;
+use kb_types::{Class, DocumentId};
 use roaring::RoaringBitmap;
+use rustc_hash::FxHashSet;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{DirectoryEntry, Segment};
@@ -85,6 +86,23 @@ pub(crate) fn keep_where(
     };
     intersect(rows, &evaluation.rows(&expression)?);
     Ok(())
+}
+
+/// The documents for which an expression holds. Those without rows are not found.
+///
+/// # Errors
+/// As [`keep_where`].
+pub(crate) fn documents_where(source: &Source<'_>, given: &str) -> Result<FxHashSet<DocumentId>> {
+    let mut rows = live_rows(source.catalog);
+    keep_where(source, Some(given), &mut rows)?;
+    let mut found = FxHashSet::default();
+    for document in source.catalog.directory(source.snapshot)?.iter() {
+        let of_segment = rows.get(document.segment());
+        if of_segment.is_some_and(|rows| rows.range_cardinality(document.rows()) > 0) {
+            found.insert(document.id());
+        }
+    }
+    Ok(found)
 }
 
 /// Rows of a file, one bitmap a segment.

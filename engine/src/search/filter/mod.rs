@@ -1,6 +1,6 @@
 //! The filters of a request: [`metadata`] turns them into one bitmap of rows a segment, before any ranking.
 
-mod evaluation;
+pub(crate) mod evaluation;
 pub(crate) mod expression;
 pub(crate) mod facet;
 mod field;
