@@ -1,7 +1,7 @@
 //! Filter by what documents state of themselves: `status=draft`, `date>=2024-05`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
@@ -10,6 +10,7 @@ use crate::catalog::Segment;
 use crate::resolve::abbreviate;
 use crate::search::filter::facet::listed;
 use crate::search::filter::rows::{intersect, live};
+use crate::search::filter::values::stored_names;
 use crate::search::sources::Source;
 use crate::store::facets::{self, Facet};
 use crate::store::fields::{compare, facet, is_date, normalized, value_of};
@@ -162,21 +163,7 @@ pub(crate) fn keep_fields(
 /// # Errors
 /// [`Error::InvalidArgument`] for a name that no live document has.
 fn check_names(source: &Source<'_>, conditions: &[Condition]) -> Result<()> {
-    let mut names = BTreeSet::new();
-    for segment in &source.catalog.segments {
-        let live = live(segment);
-        for value in facets::values(source.snapshot, segment.id, Facet::Field)? {
-            let name = value.split('=').next().unwrap_or_default();
-            if names.contains(name) {
-                continue;
-            }
-            let (snapshot, rows) = (source.snapshot, segment.rows());
-            let with = facets::rows_with(snapshot, segment.id, rows, Facet::Field, &value)?;
-            if with.is_some_and(|with| !with.is_disjoint(&live)) {
-                names.insert(name.to_owned());
-            }
-        }
-    }
+    let names = stored_names(source)?;
     let unknown = conditions
         .iter()
         .find(|condition| !names.contains(&condition.name));

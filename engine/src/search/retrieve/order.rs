@@ -32,7 +32,7 @@ struct Comparable(Value);
 
 impl Ord for Comparable {
     fn cmp(&self, other: &Comparable) -> Ordering {
-        compare(&self.0, &other.0)
+        self.0.order(&other.0)
     }
 }
 
@@ -49,41 +49,6 @@ impl PartialEq for Comparable {
 }
 
 impl Eq for Comparable {}
-
-/// Numbers, then times, booleans and texts.
-fn compare(one: &Value, other: &Value) -> Ordering {
-    match (one, other) {
-        (Value::Integer(one), Value::Integer(other)) => one.cmp(other),
-        (Value::Integer(_) | Value::Float(_), Value::Integer(_) | Value::Float(_)) => {
-            number(one).total_cmp(&number(other))
-        }
-        (Value::Time(one), Value::Time(other)) => one.cmp(other),
-        (Value::Boolean(one), Value::Boolean(other)) => one.cmp(other),
-        (Value::Text(one), Value::Text(other)) => one.cmp(other),
-        _ => class(one).cmp(&class(other)),
-    }
-}
-
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "an integer beyond 2^53 is compared with a fraction as near as a float says"
-)]
-fn number(value: &Value) -> f64 {
-    match value {
-        Value::Integer(number) => *number as f64,
-        Value::Float(number) => *number,
-        _ => 0.0,
-    }
-}
-
-fn class(value: &Value) -> u8 {
-    match value {
-        Value::Integer(_) | Value::Float(_) => 0,
-        Value::Time(_) => 1,
-        Value::Boolean(_) => 2,
-        Value::Text(_) => 3,
-    }
-}
 
 /// Checks that some document of the files has each field that a request sorts, groups or counts by.
 ///

@@ -14,8 +14,8 @@ mod value;
 
 pub(crate) use date::DateRange;
 pub use value::FieldValue;
-pub(crate) use value::quoted;
 use value::unquoted;
+pub(crate) use value::{compare_numbers, quoted};
 
 /// Characters of a value that is a facet. What is longer is text to be searched, no value to filter by.
 const VALUE_LIMIT_CHARS: usize = 64;

@@ -1,5 +1,6 @@
 //! Values of fields.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Display, Formatter, Write as _};
 
 use kb_types::calendar::UtcTime;
@@ -69,6 +70,31 @@ impl FieldValue {
         }
     }
 
+    /// The order of values of all types: numbers, then times, booleans and texts. It is total: a sort may rely on it.
+    pub(crate) fn order(&self, other: &FieldValue) -> Ordering {
+        let place = |value: &FieldValue| match value {
+            FieldValue::Integer(_) | FieldValue::Float(_) => 0,
+            FieldValue::Time(_) => 1,
+            FieldValue::Boolean(_) => 2,
+            FieldValue::Text(_) => 3,
+        };
+        match (self, other) {
+            (FieldValue::Integer(a), FieldValue::Integer(b)) => a.cmp(b),
+            // Not `total_cmp`: the zeros are equal to each other, as they are to the integer.
+            (FieldValue::Float(a), FieldValue::Float(b)) => {
+                a.partial_cmp(b).unwrap_or(Ordering::Equal)
+            }
+            (FieldValue::Integer(a), FieldValue::Float(b)) => {
+                compare_numbers(*a, *b).unwrap_or(Ordering::Equal)
+            }
+            (FieldValue::Float(_), FieldValue::Integer(_)) => other.order(self).reverse(),
+            (FieldValue::Time(a), FieldValue::Time(b)) => a.cmp(b),
+            (FieldValue::Boolean(a), FieldValue::Boolean(b)) => a.cmp(b),
+            (FieldValue::Text(a), FieldValue::Text(b)) => a.cmp(b),
+            _ => place(self).cmp(&place(other)),
+        }
+    }
+
     /// Whether there is such a value: a number is finite, a time in the years 0 to 9999.
     pub(super) fn is_valid(&self) -> bool {
         match self {
@@ -108,6 +134,25 @@ impl Display for FieldValue {
             }
         }
     }
+}
+
+/// How an integer compares with another number: exactly, where a conversion of the integer would lose its last digits.
+pub(crate) fn compare_numbers(integer: i64, float: f64) -> Option<Ordering> {
+    // 2^63, the first number beyond all integers; the least of them is -2^63.
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() {
+        return None;
+    }
+    if float >= BEYOND {
+        return Some(Ordering::Less);
+    }
+    if float < -BEYOND {
+        return Some(Ordering::Greater);
+    }
+    // In range, so that nothing but the fraction is lost.
+    let whole = float.trunc();
+    let order = integer.cmp(&(whole as i64));
+    Some(order.then_with(|| 0.0.partial_cmp(&(float - whole)).unwrap_or(Ordering::Equal)))
 }
 
 /// Writes a text between double quotes, with a backslash before a quote or a backslash of its own.
@@ -176,6 +221,35 @@ mod tests {
         assert_eq!(FieldValue::of_json_text("2016"), text("2016"));
         assert_eq!(FieldValue::of_json_text("2024-05"), text("2024-05"));
         assert_eq!(FieldValue::of_json_text("2024-05-06"), time("2024-05-06"));
+    }
+
+    /// Numbers at which conversions lose digits, and some of the other types.
+    fn edges() -> Vec<FieldValue> {
+        let integers = [0, -1, i64::MIN, i64::MAX, 1 << 53, (1 << 53) + 1];
+        let floats = [0.0, -0.0, 0.5, 9_007_199_254_740_992.0, 9.3e18, -1e300];
+        let mut edges = vec![FieldValue::Boolean(true), FieldValue::Time(0)];
+        edges.extend(["a", "b"].map(|text| FieldValue::Text(text.to_owned())));
+        edges.extend(integers.map(FieldValue::Integer));
+        edges.extend(floats.map(FieldValue::Float));
+        edges
+    }
+
+    #[test]
+    fn the_order_of_values_is_total() {
+        let edges = edges();
+        for a in &edges {
+            for b in &edges {
+                assert_eq!(a.order(b), b.order(a).reverse(), "{a} {b}");
+                for c in &edges {
+                    if a.order(b).is_le() && b.order(c).is_le() {
+                        assert!(a.order(c).is_le(), "{a} {b} {c}");
+                    }
+                    if a.order(b).is_eq() {
+                        assert_eq!(a.order(c), b.order(c), "{a} {b} {c}");
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

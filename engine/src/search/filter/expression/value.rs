@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt::{self, Display, Formatter};
 
-use crate::store::fields::{DateRange, FieldValue, quoted};
+use crate::store::fields::{DateRange, FieldValue, compare_numbers, quoted};
 
 /// A value of an expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,25 +41,6 @@ impl FieldValue {
             _ => None,
         }
     }
-}
-
-/// Exactly, where a conversion of the integer would lose its last digits.
-fn compare_numbers(integer: i64, float: f64) -> Option<Ordering> {
-    // 2^63, the first number beyond all integers; the least of them is -2^63.
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    if float.is_nan() {
-        return None;
-    }
-    if float >= BEYOND {
-        return Some(Ordering::Less);
-    }
-    if float < -BEYOND {
-        return Some(Ordering::Greater);
-    }
-    // In range, so that nothing but the fraction is lost.
-    let whole = float.trunc();
-    let order = integer.cmp(&(whole as i64));
-    Some(order.then_with(|| 0.0.partial_cmp(&(float - whole)).unwrap_or(Ordering::Equal)))
 }
 
 impl Display for Literal {
