@@ -1,17 +1,15 @@
 //! `kb meta`: shows, sets and removes fields of documents.
 
-use std::path::Path;
-
-use kb_engine::{DocumentInfo, FieldValue, Kb, KbWriter};
+use kb_engine::{DocumentInfo, FieldValue};
 
 use crate::args::MetaArguments;
 use crate::cmd::opened::Opened;
+use crate::cmd::write::each_document::{change_each, command_of};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::target::writing_hint;
-use crate::writer_wait::{wait_for_writer, waiting_note};
 
 /// Fields with their values; one without values is removed.
 type Fields = Vec<(String, Vec<FieldValue>)>;
@@ -28,8 +26,17 @@ pub(crate) fn run(arguments: &MetaArguments, output: &mut Output) -> Result<Exit
         let found = names.map(|name| opened.kb.document(name));
         opened.ask(found.collect::<kb_engine::Result<Vec<DocumentInfo>>>())?
     } else {
-        let verb = verb(arguments);
-        change(arguments, &fields, &opened.file, output).map_err(|error| {
+        let flags = [("--set", &arguments.set), ("--remove", &arguments.remove)];
+        let verb = command_of("kb meta", arguments.file.file.as_deref(), flags);
+        let names = &arguments.documents;
+        let changed = change_each(
+            &opened.file,
+            &arguments.wait,
+            names,
+            output,
+            |writer, name| writer.set_fields(name, &fields).map(|_| ()),
+        );
+        changed.map_err(|error| {
             let hint = writing_hint(&error, &opened.file, None);
             Failure::from_engine(error, &verb, &opened.file).and_hint(hint)
         })?
@@ -48,44 +55,6 @@ pub(crate) fn run(arguments: &MetaArguments, output: &mut Output) -> Result<Exit
         }
     }
     Ok(Exit::Found)
-}
-
-/// Changes the fields of all named documents, or of none.
-fn change(
-    arguments: &MetaArguments,
-    fields: &Fields,
-    file: &Path,
-    output: &mut Output,
-) -> kb_engine::Result<Vec<DocumentInfo>> {
-    wait_for_writer(
-        arguments.wait.limit(),
-        None,
-        &mut |holder| output.note(&waiting_note(holder)),
-        |wait| {
-            let mut writer = KbWriter::open_or_create(file)?.lock_timeout(wait);
-            for name in &arguments.documents {
-                writer.set_fields(name, fields)?;
-            }
-            writer.commit()?;
-            let kb = Kb::open(file)?;
-            let names = arguments.documents.iter();
-            names.map(|name| kb.document(name)).collect()
-        },
-    )
-}
-
-/// Returns this command up to its documents, for the corrected command in a hint.
-fn verb(arguments: &MetaArguments) -> String {
-    let mut verb = "kb meta".to_owned();
-    if let Some(file) = &arguments.file.file {
-        verb.push_str(&format!(" -f {}", shell_word(file)));
-    }
-    for (flag, words) in [("--set", &arguments.set), ("--remove", &arguments.remove)] {
-        for word in words {
-            verb.push_str(&format!(" {flag} {}", shell_word(word)));
-        }
-    }
-    verb
 }
 
 /// Returns the fields of `NAME=VALUE` words that `flag` gave, each with all its values.

@@ -1,6 +1,7 @@
 //! Verbs that write a file.
 
 pub(crate) mod add;
+mod each_document;
 pub(crate) mod import;
 pub(crate) mod import_documents;
 pub(crate) mod index;
