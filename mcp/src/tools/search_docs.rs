@@ -9,10 +9,12 @@ use kb_engine::{Class, Hit, Request, Response, Scope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::call::arguments::OtherSystem;
+use super::call::arguments::{JoinedList, OtherSystem};
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Exact, Full, IndexName, Limit10, PassageTokens};
+use super::call::params::{
+    ContinuationToken, Exact, Full, IndexName, Limit10, PassageTokens, globs,
+};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
@@ -44,6 +46,9 @@ pub(super) struct SearchDocsParams {
     /// With all below it.
     #[schemars(length(max = DOCUMENT_LIMIT))]
     folder: Option<String>,
+    /// Globs: docs/**, !old/**.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    path: Option<String>,
     index_name: Option<IndexName>,
     #[serde(default)]
     exact: Exact,
@@ -115,7 +120,7 @@ impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
     const DESCRIPTION: &'static str = "Search documentation and other prose (README, guides, Markdown, text, \
-        HTML, PDF, office; no code or data). Returns the best lines with path and score. For source code use search_code. Operators: \"phrase\", \
+        HTML, PDF, office; no code or data). For source code use search_code. Operators: \"phrase\", \
         +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),
@@ -123,7 +128,9 @@ impl Tool for SearchDocs {
         ("minScore", "min_score"),
         ("projectId", "index_name"),
         ("project_id", "index_name"),
+        ("glob", "path"),
     ];
+    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("path")];
     const OTHER_SYSTEM: Option<OtherSystem> = Some(OtherSystem {
         spellings: &["projectId", "project_id", "topK", "minScore"],
         defaults: &[("top_k", 5.0), ("min_score", 0.5)],
@@ -165,6 +172,7 @@ fn request(params: &SearchDocsParams) -> Request {
     request.scope = Scope::Chunks;
     request.filters.classes = CLASSES.to_vec();
     request.filters.folders = params.folder.clone().into_iter().collect();
+    request.filters.paths = globs(params.path.as_deref());
     hits::show(&mut request, params.full.get());
     request
 }

@@ -174,7 +174,8 @@ fn paths_exclude_and_stand_in_lists() {
             None => structured["results"].clone(),
         };
         let id = |one: &Value| {
-            let name = one.get("document_id").or_else(|| one.get("file_path"));
+            let names = ["document_id", "file_path", "path"];
+            let name = names.iter().find_map(|name| one.get(name));
             name.and_then(Value::as_str).unwrap().to_owned()
         };
         let results = results.as_array().unwrap().iter();
@@ -193,6 +194,16 @@ fn paths_exclude_and_stand_in_lists() {
         assert_eq!(search(json!("!logs/**")), others, "{mode}");
         let either = json!(["{guides,logs}/**", "!guides/**"]);
         assert_eq!(search(either), logs, "{mode}");
+    }
+    for (tool, folder) in [("search_docs", "logs"), ("search_code", "src")] {
+        let search = |path: Value| found(tool, json!({"query": "trim the sails", "path": path}));
+        let (all, below) = (search(json!("**")), search(json!(format!("{folder}/**"))));
+        let others: std::collections::BTreeSet<_> = all.difference(&below).cloned().collect();
+        assert!(!below.is_empty(), "{tool} {all:?}");
+        assert!(below.iter().all(|path| path.starts_with(folder)), "{tool}");
+        assert_eq!(search(json!(format!("!{folder}/**"))), others, "{tool}");
+        let error = fixture.error(tool, json!({"query": "sails", "path": "!"}));
+        assert!(error.text().contains("path"), "{tool} {}", error.text());
     }
     let lines = |path: Value| found("search_regex", json!({"pattern": "sails", "path": path}));
     assert_eq!(

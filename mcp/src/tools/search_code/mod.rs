@@ -12,12 +12,12 @@ use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
 use super::call::params::{
-    ContinuationToken, Exact, Full, IndexName, Limit10, SymbolTokens, symbol_kinds, words,
+    ContinuationToken, Exact, Full, IndexName, Limit10, SymbolTokens, globs, symbol_kinds, words,
 };
 use super::call::tool::Tool;
 use super::call::{hits, resolve, stale};
 use crate::indexes::{Index, WORKING_DIRECTORY};
-use crate::limits::{LIST_LIMIT, QUERY_LIMIT, SYMBOL_LIMIT};
+use crate::limits::{DOCUMENT_LIMIT, LIST_LIMIT, QUERY_LIMIT, SYMBOL_LIMIT};
 use crate::response::envelope::Continuation;
 use crate::response::{Text, ToolError, ToolResponse, Warnings};
 
@@ -44,15 +44,18 @@ pub(super) struct SearchCodeParams {
     index_name: Option<IndexName>,
     #[serde(default)]
     limit: Limit10,
-    /// Comma-separated: python, typescript, hcl. Aliases: terraform=hcl, sh=bash.
+    /// Comma-separated: python, typescript, hcl.
     #[schemars(length(max = LIST_LIMIT))]
     language: Option<String>,
-    /// true: vector and keyword. false: vector only. Omit: the query decides.
+    /// Globs: src/**, !tests/**.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    path: Option<String>,
+    /// false: by vectors only.
     use_hybrid_search: Option<bool>,
     /// Comma-separated: function, class, method, interface, struct, enum, trait, module.
     #[schemars(length(max = LIST_LIMIT))]
     symbol_type: Option<String>,
-    /// Glob: get*, User*Service, *Handler.
+    /// Glob: get*, *Handler.
     #[schemars(length(max = SYMBOL_LIMIT))]
     symbol_name: Option<String>,
     /// Lines before, without smart_context.
@@ -196,10 +199,12 @@ impl Tool for SearchCode {
     const NAME: &'static str = "search_code";
     const TITLE: &'static str = "Search code";
     const DESCRIPTION: &'static str = "Search source code. \
-        Returns chunks ranked by relevance with file, lines and symbol. Operators: \"phrase\", +word, \
+        Returns chunks with file, lines and symbol. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
+    const ALIASES: &'static [(&'static str, &'static str)] = &[("glob", "path")];
     const JOINED_LISTS: &'static [JoinedList] = &[
         JoinedList::with_commas("language"),
+        JoinedList::with_commas("path"),
         JoinedList::with_commas("symbol_type"),
     ];
 
@@ -238,6 +243,7 @@ fn request(params: &SearchCodeParams) -> Result<Request, ToolError> {
     request.scope = Scope::Chunks;
     request.filters.classes = CLASSES.to_vec();
     request.filters.languages = words(params.language.as_deref());
+    request.filters.paths = globs(params.path.as_deref());
     let kinds = words(params.symbol_type.as_deref());
     request.filters.symbol_kinds = symbol_kinds("symbol_type", &kinds)?;
     let name = params.symbol_name.as_deref().and_then(non_empty);
