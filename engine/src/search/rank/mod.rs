@@ -7,7 +7,8 @@
 //!    kept for rendering.
 //! 3. [`parts::Rules`] make a score of the row, with the constants of [`weights`] and the intent of the query. Names
 //!    and texts only add to a score, so a candidate that was not looked at comes after all that were.
-//! 4. [`titles`] brings documents to the front whose title is the query.
+//! 4. [`titles`] brings documents to the front whose title is the query. [`titled`] finds those that are not among the
+//!    candidates, and makes them some.
 //! 5. [`passages`] joins neighbouring chunks, or keeps one chunk a document; [`spread`] limits the passages of one
 //!    document among the first.
 //!
@@ -27,6 +28,7 @@ mod ranker;
 pub(crate) mod scored;
 mod spread;
 mod texts;
+mod titled;
 mod titles;
 mod verbatim;
 pub(crate) mod weights;

@@ -2,7 +2,7 @@
 
 use kb_types::error::Result;
 use kb_types::{Class, DocumentId, Role};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::adjacency::Pairs;
 use super::names::{QueryNames, QueryTitle, definitions, name_of_file};
@@ -36,8 +36,8 @@ const OTHER_CASE_SHARE: f32 = 0.9;
 #[derive(Debug)]
 pub(crate) struct Ranker<'a, 'r> {
     pub(super) sources: &'r Sources<'r>,
-    analyser: &'a mut Analyser,
-    cache: ReadCache<'r>,
+    pub(super) analyser: &'a mut Analyser,
+    pub(super) cache: ReadCache<'r>,
     rules: Rules,
     /// The terms of the query.
     terms: TermSet,
@@ -50,7 +50,9 @@ pub(crate) struct Ranker<'a, 'r> {
     /// Those of them that a question writes as identifiers; `None` without any.
     pub(super) identifiers: Option<QueryNames>,
     /// The query as a title; `None` where it cannot be one.
-    title: Option<QueryTitle>,
+    pub(super) title: Option<QueryTitle>,
+    /// Documents whose title it is, as far as they were looked for, by file and id.
+    pub(super) titled: FxHashSet<(usize, DocumentId)>,
     /// Whether a name that a text defines adds to a score.
     pub(super) seeks_definitions: bool,
     /// What was found out about documents, by file and id.
@@ -110,6 +112,7 @@ impl<'a, 'r> Ranker<'a, 'r> {
             rules,
             identifiers,
             title: QueryTitle::of(&plan.text),
+            titled: FxHashSet::default(),
             documents: FxHashMap::default(),
             mean_length: sources.statistics().mean_length(),
         }

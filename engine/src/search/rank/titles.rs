@@ -9,14 +9,15 @@ use super::scored::Scored;
 use crate::search::plan::Plan;
 
 /// Documents of one title that come first. Of more, as of pages called "Introduction", the title tells nothing.
-const MOST_TITLED: usize = 3;
+pub(super) const MOST_TITLED: usize = 3;
 
 /// Share of a title where the query is the name of a symbol, which comes first.
 const BESIDE_SYMBOL_SHARE: f32 = 0.5;
 
 impl Ranker<'_, '_> {
     /// Moves the best chunk of each document that is titled as the query before all that scores less, unless there are
-    /// many of them. The records of the documents of the first `read` chunks were read.
+    /// many of them. Those are known that were looked for, and those among the first `read` chunks, whose records were
+    /// read.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`].
@@ -26,15 +27,21 @@ impl Ranker<'_, '_> {
         mut all: Vec<Scored>,
         read: usize,
     ) -> Result<Vec<Scored>> {
+        if self.titled.len() > MOST_TITLED {
+            return Ok(all);
+        }
         let mut documents: FxHashSet<(usize, DocumentId)> = FxHashSet::default();
         let mut places = Vec::new();
-        for (place, scored) in all.iter().enumerate().take(read) {
-            if self.document(scored.address)?.is_titled {
-                let file = self.sources.file_of(scored.address.segment);
-                let id = self.sources.document_of(scored.address)?;
-                if documents.insert((file, id)) {
-                    places.push(place);
-                }
+        for (place, scored) in all.iter().enumerate() {
+            if place >= read && self.titled.is_empty() {
+                break;
+            }
+            let file = self.sources.file_of(scored.address.segment);
+            let document = (file, self.sources.document_of(scored.address)?);
+            let is_titled = self.titled.contains(&document)
+                || (place < read && self.document(scored.address)?.is_titled);
+            if is_titled && documents.insert(document) {
+                places.push(place);
             }
         }
         if places.len() > MOST_TITLED {

@@ -94,10 +94,11 @@ pub(crate) fn find(
             found.calibration = Calibration::ranked(&found.signals);
         }
         if layer == 0 {
-            let defining = plan.definitions.chunks(filter)?;
+            let mut more = plan.definitions.chunks(filter)?;
+            more.extend(ranker.titled_chunks(plan, filter)?);
             let known = &mut candidates.list;
             let is_new = |address: &ChunkAddress| !known.iter().any(|at| at.address == *address);
-            let new: Vec<ChunkAddress> = defining.into_iter().filter(is_new).collect();
+            let new: Vec<ChunkAddress> = more.into_iter().filter(is_new).collect();
             known.extend(candidates::scored(plan, sources, new)?);
         }
         found.may_go_on = found

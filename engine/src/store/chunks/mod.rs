@@ -150,6 +150,50 @@ impl<'a> ChunkReader<'a> {
         self.packed.document(row)
     }
 
+    /// The first rows of the documents all of whose rows are among these ascending ones. Reads the heads of their
+    /// blocks only.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn first_rows_of_whole(&self, rows: &[u32]) -> Result<Vec<u32>> {
+        let mut firsts = None;
+        let mut is_first = |row: u32| -> Result<bool> {
+            // Behind the last document.
+            if row >= self.packed.rows {
+                return Ok(true);
+            }
+            let block = row / BLOCK_ROWS;
+            let bits = match firsts {
+                Some((of, bits)) if of == block => bits,
+                _ => self.packed.firsts(block)?,
+            };
+            firsts = Some((block, bits));
+            Ok((bits >> (row % BLOCK_ROWS)) & 1 == 1)
+        };
+        let mut found = Vec::new();
+        // The first row of the document at hand, if all of its rows so far are there.
+        let mut whole = None;
+        let mut next = 0;
+        for row in rows {
+            if *row != next
+                && let Some(first) = whole.take()
+                && is_first(next)?
+            {
+                found.push(first);
+            }
+            if is_first(*row)? {
+                found.extend(whole.replace(*row));
+            }
+            next = row.saturating_add(1);
+        }
+        if let Some(first) = whole
+            && is_first(next)?
+        {
+            found.push(first);
+        }
+        Ok(found)
+    }
+
     /// Whether the columns have the bytes that a writer makes of their rows, and no others. Linear in the number
     /// of rows.
     ///

@@ -197,7 +197,7 @@ impl Block<'_> {
 pub(super) struct PackedRows<'a> {
     heads: ColumnView<'a>,
     blocks: ColumnView<'a>,
-    rows: u32,
+    pub(super) rows: u32,
 }
 
 impl<'a> PackedRows<'a> {
@@ -235,6 +235,11 @@ impl<'a> PackedRows<'a> {
     /// The document of a row.
     pub(super) fn document(&self, row: u32) -> Result<DocumentId> {
         self.block(row)?.document(row % BLOCK_ROWS)
+    }
+
+    /// Which rows of a block are the first of their document, one bit each.
+    pub(super) fn firsts(&self, block: u32) -> Result<u64> {
+        Ok(Head::read(self.heads.row(u64::from(block))?)?.firsts)
     }
 
     /// Whether blocks and heads are, byte for byte, those of the rows that they say, one after the other and

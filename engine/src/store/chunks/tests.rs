@@ -52,6 +52,8 @@ impl Written {
         for row in 0..self.rows + 2 {
             let _ = (reader.get(row), reader.row(row), reader.document(row));
         }
+        let rows: Vec<u32> = (0..self.rows + 2).collect();
+        let _ = reader.first_rows_of_whole(&rows);
         let _ = reader.is_canonical();
     }
 }
@@ -100,6 +102,25 @@ proptest! {
         }
         prop_assert!(reader.get(written.rows).is_err());
         prop_assert!(reader.is_canonical().unwrap());
+    }
+
+    #[test]
+    fn documents_are_whole_when_all_their_rows_are_there(
+        rows in documents(),
+        gaps in prop::collection::vec(any::<prop::sample::Index>(), 0..9),
+    ) {
+        let written = Written::of(&rows);
+        let gaps: Vec<usize> = gaps.iter().map(|gap| gap.index(rows.len().max(1))).collect();
+        let (mut there, mut whole, mut first) = (Vec::new(), Vec::new(), 0);
+        for of_document in rows.chunk_by(|(a, _), (b, _)| a == b) {
+            let all = first..first + of_document.len();
+            there.extend(all.clone().filter(|row| !gaps.contains(row)).map(|row| row as u32));
+            if !gaps.iter().any(|gap| all.contains(gap)) {
+                whole.push(first as u32);
+            }
+            first = all.end;
+        }
+        prop_assert_eq!(written.reader().first_rows_of_whole(&there).unwrap(), whole);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::index::keyword::postings::reader::Reader;
 mod forms;
 mod query_term;
 mod searched;
+mod words;
 
 use forms::{QueryWords, share_among_forms};
 pub use query_term::QuerySegment;
