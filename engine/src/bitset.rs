@@ -78,7 +78,7 @@ impl BitSet {
     }
 
     /// Clears the bits of the last block at or above `rows`.
-    fn clear_from(&mut self, rows: u32) {
+    pub(crate) fn clear_from(&mut self, rows: u32) {
         if let (Some(last), 1..) = (self.blocks.last_mut(), rows % BLOCK_ROWS) {
             *last &= (1 << (rows % BLOCK_ROWS)) - 1;
         }
@@ -145,9 +145,29 @@ impl BitSet {
         }
     }
 
+    /// Adds a row that may be set.
+    #[inline]
+    pub(crate) fn insert(&mut self, row: u32) {
+        if let Some(block) = self.blocks.get_mut((row / BLOCK_ROWS) as usize) {
+            *block |= 1 << (row % BLOCK_ROWS);
+        }
+    }
+
+    /// Adds the rows of some blocks, from block `first` on. The caller clears what lies beyond the last row.
+    #[inline]
+    pub(crate) fn insert_blocks(&mut self, first: usize, blocks: &[u64]) {
+        for (block, more) in self.blocks.iter_mut().skip(first).zip(blocks) {
+            *block |= more;
+        }
+    }
+
     /// The rows as a bitmap.
     pub(crate) fn to_roaring(&self) -> RoaringBitmap {
-        let bytes: Vec<u8> = self.blocks.iter().flat_map(|it| it.to_le_bytes()).collect();
+        // An iterator over all bytes would take several times as long.
+        let mut bytes = Vec::with_capacity(self.blocks.len() * 8);
+        for block in &self.blocks {
+            bytes.extend_from_slice(&block.to_le_bytes());
+        }
         RoaringBitmap::from_lsb0_bytes(0, &bytes)
     }
 

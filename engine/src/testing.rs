@@ -66,6 +66,12 @@ pub mod store {
     pub mod facets {
         pub use crate::store::facets::{Facet, change};
     }
+    /// Columns of fields.
+    pub mod fields {
+        pub use crate::store::fields::columns::order::ValueKind;
+        pub use crate::store::fields::columns::texts::BLOCK_TEXTS;
+        pub use crate::store::fields::columns::{BLOCK_ROWS, STRIP_SLOTS};
+    }
     /// Records of the file.
     pub mod meta {
         pub use crate::store::meta::{Manifest, Meta, ProbeRecord, RecallRecord, SealRecord};
@@ -89,7 +95,8 @@ pub mod store {
     /// Names of tables and numbers of columns.
     pub mod tables {
         pub use crate::store::tables::{
-            ALL, BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, FACETS, TEXT, TEXT_DICTIONARY, segment_table,
+            ALL, BLOCKS, CHUNK_BLOCKS, CHUNK_HEADS, FACETS, FIELD_VALUES, FIELDS, TEXT,
+            TEXT_DICTIONARY, segment_table,
         };
     }
 }

@@ -690,7 +690,7 @@ typedef struct {
     size_t struct_size;
     // Identity of the file, 32 hexadecimal digits.
     kb_str uuid;
-    // Format version: "0.12".
+    // Format version: "0.13".
     kb_str format;
     // Id of its embedding model.
     kb_str model;

@@ -6,7 +6,7 @@
 
 static void golden_files_are_searched_by_keywords(void) {
     char path[4096];
-    snprintf(path, sizeof path, "%s/v0.12/golden.kb", golden_folder);
+    snprintf(path, sizeof path, "%s/v0.13/golden.kb", golden_folder);
     kb *file = NULL;
     CHECK_STATUS(KB_OK, kb_open(kb_str_from(path), &file, &err));
     kb_search_options options = KB_SEARCH_OPTIONS_INIT;

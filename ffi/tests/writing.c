@@ -537,11 +537,11 @@ static void a_file_that_is_replaced_meanwhile_is_noticed(void) {
 static void a_writer_of_an_older_file_changes_nothing_and_says_what_helps(void) {
     char from[4096];
     size_t len = 0, now = 0;
-    snprintf(from, sizeof from, "%s/v0.12/golden.kb", golden_folder);
+    snprintf(from, sizeof from, "%s/v0.13/golden.kb", golden_folder);
     char *bytes = read_file(from, &len);
     /* Version 0.11 and the checksum of the signature block with it, as in python/tests/test_manners.py. */
     bytes[522] = 11;
-    memcpy(bytes + 1016, "\x4c\x8b\xfc\xf7\x14\x04\xa9\x93", 8);
+    memcpy(bytes + 1016, "\x99\x71\x8d\x8a\x5d\x75\x02\x62", 8);
     write_file(temp_path("older.kb"), bytes, len);
     CHECK_STATUS(KB_FORMAT_UNSUPPORTED, kb_open(temp("older.kb"), &file, &err));
     CHECK(strstr(last_hint, "kb_writer_index rebuilds an older one in place"));

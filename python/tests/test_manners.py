@@ -242,12 +242,12 @@ def test_what_is_damaged_newer_or_none_is_told_apart(path: Path, tmp_path: Path)
 
 # The signature block at 512 holds the version at 520 and ends with a checksum of what is before it: that of the golden
 # file with another version.
-OTHER_VERSIONS = {(0, 4): "1098eb84eac4f746", (0, 13): "bd150504ea6dd9ec", (1, 0): "d475de82cf4ddbb3"}
+OTHER_VERSIONS = {(0, 4): "e4ec9e3d5886b6de", (0, 14): "7ad37aaaa6861167", (1, 0): "8f56a03f680edcfb"}
 
 
 @pytest.mark.parametrize("version", OTHER_VERSIONS)
 def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int, int]) -> None:
-    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.12" / "golden.kb").read_bytes())
+    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.13" / "golden.kb").read_bytes())
     content[520:524] = bytes([version[0], 0, version[1], 0])
     with pytest.raises(kbfile.DamagedError):
         kbfile.open(bytes(content))
@@ -258,9 +258,9 @@ def test_a_file_of_another_version_is_told_from_a_damaged_one(version: tuple[int
 
 
 def test_a_writer_of_an_older_file_changes_nothing_and_says_what_helps(tmp_path: Path) -> None:
-    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.12" / "golden.kb").read_bytes())
+    content = bytearray((Path(__file__).parents[2] / "tests" / "golden" / "v0.13" / "golden.kb").read_bytes())
     content[520:524] = bytes([0, 0, 11, 0])
-    content[1016:1024] = bytes.fromhex("4c8bfcf71404a993")
+    content[1016:1024] = bytes.fromhex("99718d8a5d750262")
     path = tmp_path / "older.kb"
     path.write_bytes(content)
 

@@ -29,14 +29,14 @@ pub(crate) fn golden_folder() -> PathBuf {
 /// Bytes of the golden file of the current format.
 pub(crate) fn golden_bytes() -> &'static [u8] {
     static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.12/golden.kb")).expect("golden.kb"))
+    BYTES.get_or_init(|| std::fs::read(golden_folder().join("v0.13/golden.kb")).expect("golden.kb"))
 }
 
 /// The golden file with inverted lists and vectors of other models.
-pub(crate) const WITH_LISTS: &str = "v0.12-lists/golden.kb";
+pub(crate) const WITH_LISTS: &str = "v0.13-lists/golden.kb";
 
 /// The golden file with a program whose symbols are in groups.
-pub(crate) const WITH_GROUPS: &str = "v0.12-groups/golden.kb";
+pub(crate) const WITH_GROUPS: &str = "v0.13-groups/golden.kb";
 
 /// The vector of the n-th chunk in each of its two columns; in `angles` each fifth has none.
 pub(crate) fn golden_vector(row: u64) -> Vec<f32> {

@@ -2,6 +2,7 @@
 //! alike.
 
 pub(crate) mod golden;
+mod golden_fields;
 mod make_golden;
 mod pages;
 mod spec;

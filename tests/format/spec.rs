@@ -13,6 +13,7 @@ use kb_engine::testing::container::{
 use kb_engine::testing::index::vector;
 use kb_engine::testing::store::chunks;
 use kb_engine::testing::store::facets::Facet;
+use kb_engine::testing::store::fields::{self, BLOCK_TEXTS, STRIP_SLOTS, ValueKind};
 use kb_engine::testing::store::tables;
 use kb_engine::{Class, PageSource, SegmentId, SymbolKind};
 
@@ -113,6 +114,7 @@ fn in_words(kind: &str) -> String {
         "SheetRecord" => "sheet".to_owned(),
         "SlideRecord" => "slide".to_owned(),
         "MoreVectors" => "more".to_owned(),
+        "BlockRecord" => "block".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -254,6 +256,12 @@ fn records_told_in_prose_name_their_fields_in_order() {
             "DictionaryPart",
         ),
         (" codec u8 (1", "index/vector/record.rs", "VectorRecord"),
+        (" texts u32 (", "store/fields/columns/mod.rs", "FieldRecord"),
+        (
+            " block: layer",
+            "store/fields/columns/mod.rs",
+            "BlockRecord",
+        ),
     ] {
         let start = page.find(begin).unwrap_or_else(|| panic!("no {begin:?}"));
         let mut rest = &page[start..];
@@ -277,6 +285,7 @@ fn records_told_in_prose_name_their_fields_in_order() {
         ("store/meta/effort.rs", "COUNTED_VERSION", "1"),
         ("index/keyword/record.rs", "RECORD_VERSION", "1"),
         ("index/vector/record.rs", "FLAT_VERSION", "1"),
+        ("store/fields/columns/mod.rs", "FIELD_VERSION", "1"),
         ("index/vector/record.rs", "LISTS_VERSION", "2"),
     ] {
         let coded = constant(&format!("engine/src/{file}"), name);
@@ -323,6 +332,13 @@ fn tables_and_columns_are_those_of_the_code() {
             Width::Told(_) => assert!(!has_items, "{name}: {row}"),
         }
     }
+    for said in [
+        format!("strip     {STRIP_SLOTS} slots"),
+        format!("block of {BLOCK_TEXTS} texts"),
+    ] {
+        assert!(page.contains(&said), "no {said:?}");
+    }
+    assert_eq!(fields::BLOCK_ROWS, 16_384);
     let block_rows = chunks::BLOCK_ROWS;
     assert!(page.contains(&format!("the numbers of {block_rows} rows of chunks")));
 }
@@ -339,6 +355,7 @@ fn numbers_of_the_registry_are_those_of_the_code() {
         (Facet::Role, "role of a chunk"),
         (Facet::Field, "field"),
         (Facet::Link, "link"),
+        (Facet::Edited, "edited"),
     ];
     let mut coded: Vec<[String; 3]> = facets
         .iter()
@@ -364,6 +381,10 @@ fn numbers_of_the_registry_are_those_of_the_code() {
     ] {
         coded.push(["vector codec".into(), codec.to_string(), what.into()]);
     }
+    coded.extend(ValueKind::ALL.map(|kind| {
+        let number = (kind as u8).to_string();
+        ["kind of values".into(), number, kind.name().into()]
+    }));
     assert_eq!(rows(section(&page, "## Numbers of values")), coded);
     let kinds = SymbolKind::ALL.map(|kind| format!("{} `{}`", kind as u8, kind.name()));
     let kinds = format!("The kinds of symbols are {}.", kinds.join(", "));

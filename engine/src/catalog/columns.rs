@@ -52,16 +52,19 @@ pub enum ColumnGroup {
     Trigrams,
     /// Rows of chunks.
     Chunks,
+    /// Values of fields.
+    Fields,
 }
 
 impl ColumnGroup {
     /// All groups, in the order of `kb info --sizes`.
-    pub const ALL: [ColumnGroup; 5] = [
+    pub const ALL: [ColumnGroup; 6] = [
         ColumnGroup::Text,
         ColumnGroup::KeywordIndex,
         ColumnGroup::Vectors,
         ColumnGroup::Trigrams,
         ColumnGroup::Chunks,
+        ColumnGroup::Fields,
     ];
 
     /// The name in `kb info --sizes`.
@@ -72,6 +75,7 @@ impl ColumnGroup {
             ColumnGroup::Vectors => "vectors",
             ColumnGroup::Trigrams => "trigrams",
             ColumnGroup::Chunks => "chunks",
+            ColumnGroup::Fields => "fields",
         }
     }
 }
@@ -89,6 +93,8 @@ pub struct Facts<'r> {
     pub metric: Metric,
     /// Whether the segment has trigrams: it has all of their columns or none.
     pub has_trigrams: bool,
+    /// Whether the segment has columns of fields.
+    pub has_fields: bool,
 }
 
 impl Column {
@@ -122,6 +128,10 @@ fn has_lists(facts: &Facts<'_>) -> bool {
 
 fn has_trigrams(facts: &Facts<'_>) -> bool {
     facts.has_trigrams
+}
+
+fn has_fields(facts: &Facts<'_>) -> bool {
+    facts.has_fields
 }
 
 /// All kinds of columns, by ascending number.
@@ -165,6 +175,14 @@ pub const COLUMNS: &[Column] = &[
         width: Width::Items,
         rows: None,
         is_in: always,
+    },
+    Column {
+        id: tables::FIELD_VALUES,
+        name: "field values",
+        group: ColumnGroup::Fields,
+        width: Width::Items,
+        rows: None,
+        is_in: has_fields,
     },
     Column {
         id: keyword::DICTIONARY,

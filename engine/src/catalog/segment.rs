@@ -9,6 +9,7 @@ use roaring::RoaringBitmap;
 use crate::catalog::bound_columns::{BoundColumns, Wanted};
 use crate::catalog::columns::{Column, Facts};
 use crate::catalog::more_vectors::{BoundVectors, MoreVectorIndex, bound_vectors};
+use crate::container::column::ColumnId;
 use crate::container::{SegmentExtents, Snapshot};
 use crate::index::{keyword, trigram, vector};
 use crate::metric::Metric;
@@ -16,6 +17,7 @@ use crate::store::blocks::BlockReader;
 use crate::store::chunks::{BLOCK_ROWS, ChunkReader, HEAD_BYTES};
 use crate::store::decoder::DecoderPool;
 use crate::store::deleted::Deleted;
+use crate::store::fields::columns::reader as fields;
 use crate::store::segments::SegmentRecord;
 use crate::store::tables;
 use crate::store::vector_columns::VectorColumns;
@@ -158,13 +160,15 @@ impl Segment {
     /// What its columns depend on; of those of vectors, the ones of the built-in model.
     pub fn facts(&self) -> Facts<'_> {
         let records = &self.records;
-        let mut columns = records.segment.columns.iter();
+        let columns = &records.segment.columns;
+        let has = |id: ColumnId| columns.iter().any(|column| column.column == id.0);
         Facts {
             rows: self.rows(),
             keyword: &records.text,
             vectors: &records.vectors,
             metric: Metric::Cosine,
-            has_trigrams: columns.any(|column| column.column == trigram::UNITS.0),
+            has_trigrams: has(trigram::UNITS),
+            has_fields: has(tables::FIELD_VALUES),
         }
     }
 
@@ -251,6 +255,13 @@ impl<'s> BoundSegment<'s> {
             return Ok(None);
         };
         trigram::Reader::new(units, blocks, lists, self.segment.rows()).map(Some)
+    }
+
+    /// The columns of fields; `None` where the segment has none.
+    pub(crate) fn fields(&'s self, snapshot: &'s Snapshot<'s>) -> Option<fields::Reader<'s>> {
+        let column = self.columns.get(tables::FIELD_VALUES)?;
+        let of = (self.segment.id, self.segment.rows());
+        Some(fields::Reader::new(snapshot, of, column))
     }
 
     /// The vectors of all columns of other models, by ascending number.

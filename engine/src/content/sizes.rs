@@ -60,6 +60,7 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
                 add("symbols", table.branch_bytes + table.leaf_bytes);
             }
             tables::VECTORS => add("vectors", table.branch_bytes + table.leaf_bytes),
+            tables::FIELDS => add("fields", table.branch_bytes + table.leaf_bytes),
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),
             // Their leaves are the extents counted above.
             name if name.starts_with("seg/") => add("container", table.branch_bytes),

@@ -37,11 +37,13 @@ pub enum Facet {
     Field = 7,
     /// A document that it links to (see [`crate::store::links`]).
     Link = 8,
+    /// What of a document changed since its segment was written (see [`crate::store::fields::columns`]).
+    Edited = 9,
 }
 
 impl Facet {
     /// All facets, in the order of their numbers.
-    pub const ALL: [Facet; 8] = [
+    pub const ALL: [Facet; 9] = [
         Facet::Type,
         Facet::Language,
         Facet::Class,
@@ -50,6 +52,7 @@ impl Facet {
         Facet::Role,
         Facet::Field,
         Facet::Link,
+        Facet::Edited,
     ];
 }
 
@@ -75,6 +78,12 @@ impl FacetsWriter {
                 self.rows.insert((facet, value.to_owned()), bitmap);
             }
         }
+    }
+
+    /// Says that the rows of a bitmap have `value`.
+    #[cfg(feature = "ingest")]
+    pub(crate) fn add_rows(&mut self, facet: Facet, value: String, rows: RoaringBitmap) {
+        *self.rows.entry((facet, value)).or_default() |= rows;
     }
 
     /// Writes the rows of the table.
@@ -132,6 +141,23 @@ pub fn change(
             .map(|_| ());
     }
     put(transaction, &key, after)
+}
+
+/// Whether a row of a segment that is being changed has the value.
+///
+/// # Errors
+/// As [`change`].
+#[cfg(feature = "ingest")]
+pub(crate) fn has_row(
+    transaction: &mut Transaction<'_>,
+    segment: SegmentId,
+    facet: Facet,
+    value: &str,
+    row: u32,
+) -> Result<bool> {
+    let rows = transaction.get(tables::FACETS, Key::Bytes(&key(segment, facet, value)))?;
+    let rows = rows.map(|bytes| codec::decode_rows(WHAT, &bytes));
+    Ok(rows.transpose()?.is_some_and(|rows| rows.contains(row)))
 }
 
 /// Removes all facets of a segment.
@@ -286,6 +312,27 @@ pub(crate) fn values_from(
         Ok(())
     })?;
     Ok(values)
+}
+
+/// Visits the values of a facet in a segment of `rows` rows that begin so, with the rows that have each, in byte order.
+///
+/// # Errors
+/// As [`rows_with`]; what `visit` says.
+pub(crate) fn each_value(
+    snapshot: &Snapshot<'_>,
+    (segment, rows): (SegmentId, u32),
+    facet: Facet,
+    start: &str,
+    mut visit: impl FnMut(&str, RoaringBitmap) -> Result<()>,
+) -> Result<()> {
+    let before = key(segment, facet, "").len();
+    let prefix = key(segment, facet, start);
+    each_key(snapshot, &prefix, |key, bitmap| {
+        let value = key.get(before..).unwrap_or_default();
+        let value =
+            std::str::from_utf8(value).map_err(|_| Error::damaged("a facet value is not UTF-8"))?;
+        visit(value, codec::decode_rows_below(WHAT, bitmap, rows)?)
+    })
 }
 
 /// The rows of a segment of `rows` rows that have any value of a facet which begins so and passes.

@@ -9,6 +9,8 @@ use crate::container::Transaction;
 use crate::container::codec::{decode_record, encode_record};
 use crate::container::column::ColumnRecord;
 use crate::container::{Key, Snapshot};
+#[cfg(feature = "ingest")]
+use crate::store::fields;
 use crate::store::{deleted, facets, tables};
 
 const SEGMENT_VERSION: u8 = 3;
@@ -118,6 +120,7 @@ pub(crate) fn remove(transaction: &mut Transaction<'_>, segment: SegmentId) -> R
     transaction.remove(tables::SEGMENTS, Key::U64(u64::from(segment.0)))?;
     transaction.delete_table(&tables::segment_table(segment))?;
     facets::remove_segment(transaction, segment)?;
+    fields::columns::remove_segment(transaction, segment)?;
     deleted::remove(transaction, segment)
 }
 

@@ -37,6 +37,8 @@ pub(crate) const SYMBOLS: &str = "symbols";
 pub(crate) const SYMBOL_GROUPS: &str = "symbol_groups";
 /// `facets`: segment, facet, value -> bitmap of rows.
 pub const FACETS: &str = "facets";
+/// `fields`: segment, name, kind of values -> where the column of a field lies.
+pub const FIELDS: &str = "fields";
 /// `segs`: segment number -> segment record.
 pub(crate) const SEGMENTS: &str = "segs";
 
@@ -50,7 +52,7 @@ pub(crate) const VECTORS: &str = "vectors";
 
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 13] = [
+pub const ALL: [&str; 14] = [
     KB,
     DOCS,
     DOC_BY_PATH,
@@ -60,6 +62,7 @@ pub const ALL: [&str; 13] = [
     SYMBOLS,
     SYMBOL_GROUPS,
     FACETS,
+    FIELDS,
     SEGMENTS,
     DELETED,
     SKIPPED,
@@ -81,6 +84,9 @@ pub const TEXT_DICTIONARY: ColumnId = ColumnId(4);
 pub const CHUNK_HEADS: ColumnId = ColumnId(5);
 /// Blocks of chunk rows: document, end, first line, last line.
 pub const CHUNK_BLOCKS: ColumnId = ColumnId(6);
+
+/// Texts and keys of the columns of fields.
+pub const FIELD_VALUES: ColumnId = ColumnId(7);
 
 /// The columns of a segment that hold the vectors of column `number` begin here: what is column 32 for the built-in
 /// model is this plus 32.

@@ -47,7 +47,7 @@ pub struct kb_info_view {
     pub struct_size: usize,
     /// Identity of the file, 32 hexadecimal digits.
     pub uuid: kb_str,
-    /// Format version: "0.12".
+    /// Format version: "0.13".
     pub format: kb_str,
     /// Id of its embedding model.
     pub model: kb_str,

@@ -65,10 +65,28 @@ fn lies_of_outlines_and_facets_are_named() {
                 },
             ),
             (
-                "facet 9 \"x\" of segment 1: an unknown facet",
+                "facet 10 \"x\" of segment 1: an unknown facet",
                 |_, transaction| {
                     transaction
-                        .put("facets", Key::Bytes(&[0, 0, 0, 1, 9, b'x']), &[])
+                        .put("facets", Key::Bytes(&[0, 0, 0, 1, 10, b'x']), &[])
+                        .expect("row");
+                },
+            ),
+            (
+                "fields of segment 1: there are rows of fields and no column",
+                |_, transaction| {
+                    let key = [&[0, 0, 0, 1][..], b"year=\x02"].concat();
+                    transaction
+                        .put("fields", Key::Bytes(&key), &[1, 2, 3])
+                        .expect("row");
+                },
+            ),
+            (
+                "fields of segment 1: a key of table fields",
+                |_, transaction| {
+                    let key = [&[0, 0, 0, 1][..], b"year=\x09"].concat();
+                    transaction
+                        .put("fields", Key::Bytes(&key), &[])
                         .expect("row");
                 },
             ),

@@ -46,6 +46,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "main" => speed::run(rest),
         "search" => search::run(rest),
         "vectors" => vectors::run(rest),
+        "fields" => speed::fields::run(rest),
         "live" => live::run(rest),
         "growth" => growth::run(rest),
         "slips" => speed::slips::run(rest),
@@ -55,7 +56,7 @@ fn run(arguments: &[String]) -> Result<bool> {
         "instructions" => instructions::run(rest),
         "mcp-clients" => mcp_clients::run(rest),
         other => bail!(
-            "no benchmark {other:?}; there are main, search, vectors, live, growth, slips, regex, c, mcp and instructions"
+            "no benchmark {other:?}; there are main, search, vectors, fields, live, growth, slips, regex, c, mcp and instructions"
         ),
     }
 }

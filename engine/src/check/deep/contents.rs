@@ -8,7 +8,7 @@ use crate::catalog::columns::ColumnGroup;
 use crate::catalog::{BoundSegment, Catalog};
 use crate::check::deep::context::{CheckedRows, Context, Totals};
 use crate::check::deep::{
-    document_checker, documents, facets, orphans, rows, seal, segments, trigrams, vectors,
+    document_checker, documents, facets, fields, orphans, rows, seal, segments, trigrams, vectors,
 };
 use crate::check::problems::Problems;
 use crate::container::Snapshot;
@@ -80,13 +80,19 @@ fn check_segment(
     let rows = rows::check(context, problems, progress)?;
     *met |= &rows.documents;
     if rows.is_complete {
-        facets::check(context, &rows.facets, problems)?;
+        let of_columns = fields::check(context, &bound, &rows.facets);
+        let place = || format!("fields of {}", context.location());
+        if let Some(facets) = problems.unless_damaged(place, of_columns)? {
+            facets::check(context, &facets, problems)?;
+        }
     }
     segments::check_totals(context, &rows, problems);
     for group in ColumnGroup::ALL {
         match group {
             // Their columns are read together, row by row.
             ColumnGroup::Text | ColumnGroup::Chunks => {}
+            // With the facets, which have the rest of the fields.
+            ColumnGroup::Fields => {}
             ColumnGroup::KeywordIndex => {
                 check_keyword_index(context, &bound, &rows, problems, reporter)?;
             }

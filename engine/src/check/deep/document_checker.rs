@@ -16,7 +16,8 @@ use crate::container::{Key, Snapshot};
 use crate::index::keyword::{SymbolTerm, searched_names};
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::Facet;
-use crate::store::{fields, symbols, tables};
+use crate::store::fields::columns::stored_values;
+use crate::store::{symbols, tables};
 
 /// A chunk with its text.
 #[derive(Debug)]
@@ -355,8 +356,8 @@ impl DocumentChecker {
         for tag in &record.tags {
             add(Facet::Tag, tag);
         }
-        for field in fields::facets_of(&record.metadata) {
-            add(Facet::Field, &field);
+        for field in stored_values(&record.metadata).keys() {
+            add(Facet::Field, field);
         }
         self.add_symbols(found);
         *last_path = Some(record.path);

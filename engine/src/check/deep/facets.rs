@@ -72,7 +72,9 @@ fn compare(
     }
     let mut rows = decode_rows_below("its bitmap", bytes, context.segment.rows())?;
     // Roles and links are those that the program which wrote the file saw; another version may see others.
-    if facet == Facet::Role as u8 || facet == Facet::Link as u8 {
+    // What changed cannot be told from the records: a check of fields compares the result.
+    let unknown = [Facet::Role, Facet::Link, Facet::Edited];
+    if unknown.into_iter().any(|it| facet == it as u8) {
         return Ok(());
     }
     // Deleted rows keep what they had, or not.

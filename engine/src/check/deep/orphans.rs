@@ -44,15 +44,17 @@ pub(super) fn check(
             problems.add(format!("table {table}: segment {number} is not live"));
         }
     }
-    let mut left = BTreeSet::new();
-    let read = each_key(snapshot, tables::FACETS, Key::Bytes(&[]), |key| {
-        let number = array_at(key, 0).map(u32::from_be_bytes)?;
-        left.extend(Some(number).filter(|number| !live.contains(number)));
-        Ok(())
-    });
-    problems.unless_damaged(|| "table facets".to_owned(), read)?;
-    for number in left {
-        problems.add(format!("table facets: segment {number} is not live"));
+    for table in [tables::FACETS, tables::FIELDS] {
+        let mut left = BTreeSet::new();
+        let read = each_key(snapshot, table, Key::Bytes(&[]), |key| {
+            let number = array_at(key, 0).map(u32::from_be_bytes)?;
+            left.extend(Some(number).filter(|number| !live.contains(number)));
+            Ok(())
+        });
+        problems.unless_damaged(|| format!("table {table}"), read)?;
+        for number in left {
+            problems.add(format!("table {table}: segment {number} is not live"));
+        }
     }
     check_skipped(snapshot, catalog, problems)?;
     check_roots(catalog, problems);

@@ -20,7 +20,7 @@ use crate::container::layout::page::PAGE_SIZE;
 // A minor is raised when a reader of the old version would misread the new bytes; additions that
 // old readers ignore are feature bits or new columns. docs/versioning.md has the policy,
 // format-spec/ the list of changes.
-pub const FORMAT_VERSION: (u16, u16) = (0, 12);
+pub const FORMAT_VERSION: (u16, u16) = (0, 13);
 
 /// Oldest version that this program reads. No released program wrote an older one: the sources of such a file have to
 /// be indexed again.

@@ -18,7 +18,7 @@ use crate::ingest::segment::writer::{self, SegmentWriter};
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
-use crate::store::fields;
+use crate::store::fields::{self, columns::edit};
 use crate::store::meta::{Manifest, Meta, SealRecord, Settings};
 use crate::store::{outline, parts, segments, symbols};
 
@@ -205,22 +205,20 @@ impl Batch {
         metadata: Vec<(String, String)>,
     ) -> Result<()> {
         let mut record = documents::get_uncommitted(transaction, id)?;
-        let facets_of = |record: &DocumentRecord| {
-            let tags = record.tags.iter().map(|tag| (Facet::Tag, tag.clone()));
-            let fields = fields::facets_of(&record.metadata).into_iter();
-            let fields = fields.map(|field| (Facet::Field, field));
-            tags.chain(fields).collect::<BTreeSet<_>>()
-        };
-        let before = facets_of(&record);
         record.given = fields::names_of(&given.fields);
-        record.tags = given.tags;
-        record.metadata = metadata;
-        let after = facets_of(&record);
-        for (facet, value) in before.symmetric_difference(&after) {
-            let has = after.contains(&(*facet, value.clone()));
-            let (segment, rows) = (record.segment(), rows_of(&record));
-            facets::change(transaction, segment, *facet, value, rows, has)?;
+        let (segment, rows) = (record.segment(), rows_of(&record));
+        let after: BTreeSet<String> = given.tags.iter().cloned().collect();
+        let before = std::mem::replace(&mut record.tags, given.tags);
+        for tag in before
+            .into_iter()
+            .collect::<BTreeSet<_>>()
+            .symmetric_difference(&after)
+        {
+            let has = after.contains(tag);
+            facets::change(transaction, segment, Facet::Tag, tag, rows.clone(), has)?;
         }
+        let before = std::mem::replace(&mut record.metadata, metadata);
+        edit::change(transaction, segment, rows, [&before, &record.metadata])?;
         documents::put_record(transaction, id, &record)
     }
 

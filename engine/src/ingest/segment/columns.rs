@@ -50,17 +50,20 @@ impl SegmentColumns<'_> {
 
     /// Writes what is left of the columns and gives the record of the segment, which the caller
     /// writes. `keyword_index` is called between the columns of text and those of vectors; it writes
-    /// the keyword index, unless that is written already, and gives its record. Asks `check` now and then whether to
+    /// the keyword index, unless that is written already, and gives its record. `fields` is the column of fields, which is
+    /// written already. Asks `check` now and then whether to
     /// go on.
     pub(super) fn finish(
         self,
         transaction: &mut Transaction<'_>,
         check: &mut dyn FnMut() -> Result<()>,
+        fields: Option<ColumnRecord>,
         keyword_index: impl FnOnce(&mut Transaction<'_>) -> Result<KeywordRecord>,
     ) -> Result<SegmentRecord> {
         let rows = self.rows();
         let mut columns = self.chunks.finish(transaction)?.to_vec();
         columns.extend(self.blocks.finish(transaction)?);
+        columns.extend(fields);
         let keyword_index = keyword_index(transaction)?;
         columns.extend(keyword_index.columns().map(ColumnRecord::clone));
         let (vector_index, vector_columns) = self.vectors.finish(transaction)?;

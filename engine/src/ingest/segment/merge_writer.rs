@@ -13,6 +13,7 @@ use crate::container::{Snapshot, Transaction};
 use crate::index::trigram::merge_builder::{MergeBuilder, OldRow};
 use crate::index::{keyword, vector};
 use crate::ingest::segment::columns::{SegmentColumns, searched_text};
+use crate::ingest::segment::merge_fields::{FieldSource, is_of_fields, merge_fields};
 use crate::ingest::segment::more_vectors::{ColumnMove, MergedVectors};
 use crate::progress::Reporter;
 use crate::store::block_writer::{BlockWriter, Compression, TextSample};
@@ -275,9 +276,20 @@ impl<'b> MergeWriter<'b> {
         }
         let keyword_index = keyword::merge(self.segment, &merged, rows, transaction, check)?;
         merge_facets(snapshot, transaction, self.segment, &self.inputs)?;
+        let taken = self
+            .inputs
+            .iter()
+            .filter(|source| !source.new_rows.is_empty());
+        let taken = taken.map(|source| FieldSource {
+            bound: source.bound,
+            first: source.first,
+            new_rows: &source.new_rows,
+        });
+        let sources: Vec<FieldSource<'_>> = taken.collect();
+        let fields = merge_fields(snapshot, transaction, (self.segment, rows), &sources, check)?;
         let record = self
             .columns
-            .finish(transaction, check, |_| Ok(keyword_index))?;
+            .finish(transaction, check, fields, |_| Ok(keyword_index))?;
         record.write(transaction, self.segment)?;
         Ok(record)
     }
@@ -304,7 +316,10 @@ fn merge_facets(
                 walk.advance(snapshot)?;
             }
         }
-        facets::put_merged(transaction, segment, &value, rows)?;
+        // Those of fields may become columns.
+        if !is_of_fields(&value) {
+            facets::put_merged(transaction, segment, &value, rows)?;
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@
 pub(crate) mod batch;
 mod columns;
 pub(crate) mod live_documents;
+mod merge_fields;
 pub(crate) mod merge_policy;
 pub(crate) mod merge_writer;
 pub(super) mod more_vectors;

@@ -18,6 +18,8 @@ use crate::store::block_writer::{BlockWriter, Compression};
 use crate::store::chunks::ChunkWriter;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{Facet, FacetsWriter};
+use crate::store::fields::columns::stored_values;
+use crate::store::fields::columns::writer::FieldsWriter;
 use crate::store::segments::SegmentRecord;
 use crate::store::{fields, links, outline, parts, symbols};
 
@@ -25,6 +27,10 @@ use crate::store::{fields, links, outline, parts, symbols};
 // About 400 MB of text. It is most of the memory of an index run; smaller segments would have to be
 // merged later.
 const POSTINGS_LIMIT_BYTES: usize = 192 << 20;
+
+/// Memory of values of fields, in bytes, from which on a segment is closed.
+// Eight million values.
+const FIELDS_LIMIT_BYTES: usize = 128 << 20;
 
 /// Most rows of a segment; keeps row numbers and skip tables far from their limits.
 const ROWS_LIMIT: u32 = 4_000_000;
@@ -41,6 +47,8 @@ pub(crate) struct SegmentWriter {
     keyword_index: keyword::Writer,
     /// Rows by file type, language, class, tag and kinds of symbols.
     facets: FacetsWriter,
+    /// Values of fields, in memory until the segment is closed.
+    fields: FieldsWriter,
     /// Path of the last document.
     last_path: Option<String>,
 }
@@ -69,6 +77,7 @@ impl SegmentWriter {
             },
             keyword_index: keyword::Writer::new(segment),
             facets: FacetsWriter::default(),
+            fields: FieldsWriter::default(),
             last_path: None,
         })
     }
@@ -78,6 +87,7 @@ impl SegmentWriter {
     pub(crate) fn is_full_for(&self, path: &str, chunks: usize) -> bool {
         let rows = self.columns.rows() as usize;
         self.keyword_index.memory_bytes() >= POSTINGS_LIMIT_BYTES
+            || self.fields.memory_bytes() >= FIELDS_LIMIT_BYTES
             || rows > 0 && rows.saturating_add(chunks) > ROWS_LIMIT as usize
             // Rows in the order of paths: one folder is one run of rows, which bitmaps and filters
             // by glob hold in few bytes.
@@ -144,8 +154,8 @@ impl SegmentWriter {
             self.facets.add(Facet::Tag, tag, rows.clone());
         }
         let metadata = fields::with_given(&document.metadata, &preserved.given.fields);
-        for field in fields::facets_of(&metadata) {
-            self.facets.add(Facet::Field, &field, rows.clone());
+        for (name, value) in stored_values(&metadata).into_values() {
+            self.fields.add(&name, &value, rows.clone());
         }
         for link in &prepared.links {
             let link = links::facet_of(link);
@@ -169,13 +179,19 @@ impl SegmentWriter {
     }
 
     /// Writes the columns that are left, the facets and the record of the segment.
-    pub(crate) fn finish(self, transaction: &mut Transaction<'_>) -> Result<SegmentRecord> {
+    pub(crate) fn finish(mut self, transaction: &mut Transaction<'_>) -> Result<SegmentRecord> {
         let keyword_index = self.keyword_index;
-        let record = self
-            .columns
-            .finish(transaction, &mut || Ok(()), |transaction| {
-                keyword_index.finish(transaction)
-            })?;
+        let rows = self.columns.rows();
+        let fields = self.fields.finish(transaction, self.segment, rows)?;
+        for (value, rows) in fields.facets {
+            self.facets.add_rows(Facet::Field, value, rows);
+        }
+        let mut check = || Ok(());
+        let record =
+            self.columns
+                .finish(transaction, &mut check, fields.column, |transaction| {
+                    keyword_index.finish(transaction)
+                })?;
         self.facets.finish(transaction, self.segment)?;
         record.write(transaction, self.segment)?;
         Ok(record)

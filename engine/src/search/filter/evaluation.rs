@@ -7,17 +7,17 @@ use kb_types::file_types;
 use kb_types::{Class, DocumentId};
 use roaring::RoaringBitmap;
 use rustc_hash::FxHashSet;
-use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::{DirectoryEntry, Segment};
 use crate::resolve::abbreviate;
-use crate::search::filter::expression::{self, Expression, Literal, Operator, Test};
+use crate::search::filter::expression::{self, Expression, Test};
 use crate::search::filter::rows::{DOCUMENTS_PER_TICK, intersect, live_rows, rows_of_documents};
+use crate::search::filter::stored::{self, with_texts};
 use crate::search::filter::values::{OWN, names_hint, stored_names};
 use crate::search::sources::Source;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::{self, Facet};
-use crate::store::fields::{FieldValue as Value, facet, normalized, value_of};
+use crate::store::fields::{FieldValue as Value, normalized};
 
 /// Where the values of a field are that every document has.
 #[derive(Clone, Copy)]
@@ -149,7 +149,7 @@ impl Evaluation<'_, '_> {
         self.source.reporter.tick()?;
         let own = name.strip_prefix(OWN);
         let built_in = BUILT_IN.iter().find(|(built_in, _)| *built_in == name);
-        let mut rows = self.stored(own.unwrap_or(name), test)?;
+        let mut rows = stored::rows_with(self.source, own.unwrap_or(name), test)?;
         if let Some((_, built_in)) = built_in {
             unite(&mut rows, &self.built_in(*built_in, test)?);
         }
@@ -200,30 +200,6 @@ impl Evaluation<'_, '_> {
         }
     }
 
-    /// The rows of documents that state such a value of themselves, or were given one.
-    fn stored(&self, name: &str, test: Option<&Test>) -> Result<FileRows> {
-        let start = facet(&normalized(name), "");
-        let test = test.map(|test| with_texts(test, |text| Some(text.nfc().collect())));
-        let keys = test.as_ref().and_then(keys_of);
-        self.each_segment(|segment| {
-            let (snapshot, of) = (self.source.snapshot, (segment.id, segment.rows()));
-            let Some(keys) = &keys else {
-                return facets::rows_of_values(snapshot, of, Facet::Field, &start, |stored| {
-                    let value = stored.strip_prefix(&start).unwrap_or_default();
-                    passes_as(test.as_ref(), Value::of_text(value))
-                });
-            };
-            let mut rows = RoaringBitmap::new();
-            for key in keys {
-                let key = format!("{start}{key}");
-                let with =
-                    facets::rows_with(snapshot, segment.id, segment.rows(), Facet::Field, &key)?;
-                rows |= with.unwrap_or_default();
-            }
-            Ok(rows)
-        })
-    }
-
     fn each_segment(&self, rows: impl Fn(&Segment) -> Result<RoaringBitmap>) -> Result<FileRows> {
         let segments = self.source.catalog.segments.iter();
         let rows = segments.map(|segment| {
@@ -251,46 +227,9 @@ fn passes_as(test: Option<&Test>, value: Value) -> bool {
     test.is_none_or(|test| test.passes(&value))
 }
 
-/// Most texts of a test that are looked up one by one. For more, the values of the field are listed.
-const MAX_LOOKUPS: usize = 16;
-
-/// The stored forms of the texts that a test is about, if it is about a few texts and nothing else: as they are, and in
-/// quotes.
-fn keys_of(test: &Test) -> Option<Vec<String>> {
-    let literals = match test {
-        Test::Compare(Operator::Equal, literal) => std::slice::from_ref(literal),
-        Test::OneOf(literals) => literals.as_slice(),
-        _ => return None,
-    };
-    let mut keys = Vec::new();
-    for literal in literals {
-        let Literal::Text(text) = literal else {
-            return None;
-        };
-        let quoted = Literal::Text(text.to_lowercase()).to_string();
-        keys.extend([value_of(text), normalized(&quoted)]);
-    }
-    // A text that looks like a number is one as it is.
-    keys.retain(|key| test.passes(&Value::of_text(key)));
-    (literals.len() <= MAX_LOOKUPS).then_some(keys)
-}
-
 /// The test with aliases in their stored form: `md` is `markdown`.
 fn with_canonical(test: &Test, canonical: fn(&str) -> Option<&'static str>) -> Test {
     with_texts(test, |text| canonical(text).map(str::to_owned))
-}
-
-/// The test with other texts, where there is another.
-fn with_texts(test: &Test, other: impl Fn(&str) -> Option<String>) -> Test {
-    let one = |literal: &Literal| match literal {
-        Literal::Text(text) => Literal::Text(other(text).unwrap_or_else(|| text.clone())),
-        other => other.clone(),
-    };
-    match test {
-        Test::Compare(operator, literal) => Test::Compare(*operator, one(literal)),
-        Test::OneOf(literals) => Test::OneOf(literals.iter().map(one).collect()),
-        Test::Matches(pattern) => Test::Matches(pattern.clone()),
-    }
 }
 
 fn unite(rows: &mut [RoaringBitmap], more: &[RoaringBitmap]) {
@@ -302,11 +241,14 @@ fn unite(rows: &mut [RoaringBitmap], more: &[RoaringBitmap]) {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::path::Path;
 
     use kb_types::error::Result;
     use proptest::prelude::*;
     use unicode_normalization::UnicodeNormalization as _;
 
+    use crate::check::VerifyOptions;
+    use crate::ingest::run::SealOptions;
     use crate::kb::{Kb, KbWriter};
     use crate::progress::Progress;
     use crate::search::filter::expression;
@@ -527,6 +469,7 @@ mod tests {
             documents in prop::collection::vec(prop::collection::vec((0..3usize, value()), 0..4), 1..24),
             expressions in prop::collection::vec(asked(), 40),
             commits in 1..4usize,
+            edits in prop::collection::vec((0..24usize, 0..3usize, prop::option::of(value())), 0..6),
         ) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("random.kb");
@@ -552,21 +495,57 @@ mod tests {
                 values.push(of);
             }
             writer.commit().unwrap();
-            let kb = Kb::open(&path).unwrap();
-            for given in &expressions {
-                let expression = expression::parse(&given.nfc().collect::<String>()).unwrap();
-                let of = |at: usize| {
-                    let values = &values[at];
-                    expression.holds(&|name| values.get(name).map(Vec::as_slice).unwrap_or_default())
-                };
-                let expected: Vec<String> =
-                    (0..values.len()).filter(|at| of(*at)).map(|at| format!("{at:03}.md")).collect();
-                let request = Request::new("").k(100).filters(Filters::new().where_(given));
-                let found = kb.search(&request).unwrap();
-                let mut names: Vec<String> = found.hits.iter().map(|hit| hit.document.clone()).collect();
-                names.sort_unstable();
-                prop_assert_eq!(names, expected, "{}", given);
+            check(&path, &values, &expressions)?;
+            for (at, name, value) in edits {
+                let (at, name) = (at % values.len(), ["a", "b", "c"][name].to_owned());
+                let given: Vec<FieldValue> = value.into_iter().collect();
+                let fields = [(name.clone(), given.clone())];
+                writer.set_fields(&format!("{at:03}.md"), &fields).unwrap();
+                values[at].insert(name, given);
             }
+            // Every name stays known.
+            let one = vec![FieldValue::Integer(1)];
+            let all: Vec<_> = ["a", "b", "c"].map(|name| (name.to_owned(), one.clone())).into();
+            let last = values.len() - 1;
+            writer.set_fields(&format!("{last:03}.md"), &all).unwrap();
+            values[last] = all.into_iter().collect();
+            writer.commit().unwrap();
+            check(&path, &values, &expressions)?;
+            // One segment of all, whose columns are made from those.
+            writer.seal(None, &SealOptions::default(), &mut Progress::ignore).unwrap();
+            check(&path, &values, &expressions)?;
         }
+    }
+
+    /// Compares what each expression finds with a plain evaluation of the values of all documents, and checks the file.
+    fn check(
+        path: &Path,
+        values: &[BTreeMap<String, Vec<FieldValue>>],
+        expressions: &[String],
+    ) -> std::result::Result<(), TestCaseError> {
+        let kb = Kb::open(path).unwrap();
+        let deep = VerifyOptions::new().deep(true);
+        let problems = kb.verify(&deep, &mut Progress::ignore).unwrap().problems;
+        prop_assert!(problems.is_empty(), "{:?}", problems);
+        for given in expressions {
+            let expression = expression::parse(&given.nfc().collect::<String>()).unwrap();
+            let of = |at: usize| {
+                let values = &values[at];
+                expression.holds(&|name| values.get(name).map(Vec::as_slice).unwrap_or_default())
+            };
+            let expected: Vec<String> = (0..values.len())
+                .filter(|at| of(*at))
+                .map(|at| format!("{at:03}.md"))
+                .collect();
+            let request = Request::new("")
+                .k(100)
+                .filters(Filters::new().where_(given));
+            let found = kb.search(&request).unwrap();
+            let mut names: Vec<String> =
+                found.hits.iter().map(|hit| hit.document.clone()).collect();
+            names.sort_unstable();
+            prop_assert_eq!(names, expected, "{}", given);
+        }
+        Ok(())
     }
 }

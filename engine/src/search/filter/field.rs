@@ -1,29 +1,18 @@
 //! Filter by what documents state of themselves: `status=draft`, `date>=2024-05`.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use kb_types::error::{Error, Result};
 use roaring::RoaringBitmap;
 
-use crate::catalog::Segment;
 use crate::resolve::abbreviate;
+use crate::search::filter::expression::{Literal, Operator, Test};
 use crate::search::filter::facet::listed;
-use crate::search::filter::rows::{intersect, live};
+use crate::search::filter::rows::{intersect, live_rows};
+use crate::search::filter::stored;
 use crate::search::filter::values::stored_names;
 use crate::search::sources::Source;
-use crate::store::facets::{self, Facet};
-use crate::store::fields::{compare, facet, is_date, normalized, value_of};
-
-/// How a value is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Equal,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
+use crate::store::fields::{DateRange, FieldValue, normalized, value_of};
 
 /// Longer ones first: `<=` begins with `<`.
 const OPERATORS: [(&str, Operator); 5] = [
@@ -33,18 +22,6 @@ const OPERATORS: [(&str, Operator); 5] = [
     (">", Operator::Greater),
     ("=", Operator::Equal),
 ];
-
-impl Operator {
-    fn holds(self, order: Ordering) -> bool {
-        match self {
-            Operator::Equal => order.is_eq(),
-            Operator::Less => order.is_lt(),
-            Operator::LessOrEqual => order.is_le(),
-            Operator::Greater => order.is_gt(),
-            Operator::GreaterOrEqual => order.is_ge(),
-        }
-    }
-}
 
 /// A condition, as it was given and as it was read.
 #[derive(Debug)]
@@ -85,34 +62,32 @@ impl Condition {
         }
     }
 
-    /// The rows of a segment that have such a value.
-    fn rows(&self, source: &Source<'_>, segment: &Segment) -> Result<RoaringBitmap> {
-        let mut rows = RoaringBitmap::new();
-        let (snapshot, id) = (source.snapshot, segment.id);
-        let mut add = |value: &str| -> Result<()> {
-            let with = facets::rows_with(snapshot, id, segment.rows(), Facet::Field, value)?;
-            rows |= with.unwrap_or_default();
-            Ok(())
-        };
-        let exact = facet(&self.name, &self.value);
-        if self.operator == Operator::Equal && !is_date(&self.value) {
-            add(&exact)?;
-            return Ok(rows);
-        }
-        let start = facet(&self.name, "");
-        // A day has its times, a month its days: their values begin with it.
-        let common = if self.operator == Operator::Equal {
-            &exact
-        } else {
-            &start
-        };
-        for value in facets::values_from(snapshot, id, Facet::Field, common)? {
-            let stored = value.strip_prefix(&start).unwrap_or_default();
-            if compare(stored, &self.value).is_some_and(|order| self.operator.holds(order)) {
-                add(&value)?;
+    /// What a value must be; any of these.
+    fn tests(&self) -> Vec<Test> {
+        let mut literals = vec![match FieldValue::of_text(&self.value) {
+            FieldValue::Integer(number) => Literal::Integer(number),
+            FieldValue::Float(number) => Literal::Float(number),
+            FieldValue::Boolean(is) => Literal::Boolean(is),
+            FieldValue::Text(text) => Literal::Text(text),
+            FieldValue::Time(at) => {
+                Literal::Date(DateRange::parse(&self.value).unwrap_or(DateRange {
+                    start_ms: at,
+                    end_ms: at.saturating_add(1),
+                }))
             }
+        }];
+        // A number of four digits is a year, too.
+        let month = |month: &str| DateRange::parse(&format!("{}-{month}", self.value));
+        if let (Some(first), Some(last)) = (month("01"), month("12")) {
+            literals.push(Literal::Date(DateRange {
+                start_ms: first.start_ms,
+                end_ms: last.end_ms,
+            }));
         }
-        Ok(rows)
+        let literals = literals.into_iter();
+        literals
+            .map(|literal| Test::Compare(self.operator, literal))
+            .collect()
     }
 }
 
@@ -143,15 +118,16 @@ pub(crate) fn keep_fields(
     }
     all.extend(alternatives.into_values());
     for conditions in &all {
-        let mut passing = Vec::with_capacity(rows.len());
-        for segment in &source.catalog.segments {
-            source.reporter.tick()?;
-            let mut any = RoaringBitmap::new();
-            for condition in conditions {
-                any |= condition.rows(source, segment)?;
+        let mut passing = vec![RoaringBitmap::new(); rows.len()];
+        for condition in conditions {
+            for test in condition.tests() {
+                let with = stored::rows_with(source, &condition.name, Some(&test))?;
+                for (passing, with) in passing.iter_mut().zip(with) {
+                    *passing |= with;
+                }
             }
-            passing.push(any & live(segment));
         }
+        intersect(&mut passing, &live_rows(source.catalog));
         if passing.iter().all(RoaringBitmap::is_empty) {
             check_names(source, conditions)?;
         }

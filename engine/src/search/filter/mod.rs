@@ -8,6 +8,7 @@ mod links;
 pub(crate) mod metadata;
 pub(crate) mod nothing_passes;
 pub(crate) mod rows;
+mod stored;
 pub(crate) mod symbol_name;
 pub(crate) mod symbols;
 pub(crate) mod values;

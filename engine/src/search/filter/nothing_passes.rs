@@ -112,7 +112,7 @@ fn without(filters: &Filters, facet: Facet) -> (Filters, Vec<String>) {
                 .map(|class| class.name().to_owned())
                 .collect()
         }
-        Facet::Kind | Facet::Role | Facet::Field | Facet::Link => Vec::new(),
+        Facet::Kind | Facet::Role | Facet::Field | Facet::Link | Facet::Edited => Vec::new(),
     };
     (others, given)
 }

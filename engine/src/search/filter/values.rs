@@ -9,11 +9,12 @@ use unicode_normalization::UnicodeNormalization;
 use crate::catalog::Segment;
 use crate::resolve::{Nearest, abbreviate};
 use crate::search::filter::facet::listed;
-use crate::search::filter::rows::live;
+use crate::search::filter::rows::{intersect, live, live_rows};
+use crate::search::filter::stored;
 use crate::search::sources::Source;
 use crate::store::documents::DocumentRecord;
 use crate::store::facets::{self, Facet};
-use crate::store::fields::{FieldValue as Value, facets_of, normalized};
+use crate::store::fields::{FieldValue as Value, columns, facets_of, normalized};
 
 /// Begins the name of a field that is not one of [`BUILT_IN_NAMES`], whatever follows.
 pub(super) const OWN: &str = "meta.";
@@ -71,6 +72,11 @@ pub(crate) fn stored_names(source: &Source<'_>) -> Result<BTreeSet<String>> {
     let mut names = BTreeSet::new();
     for segment in &source.catalog.segments {
         let (snapshot, id, live) = (source.snapshot, segment.id, live(segment));
+        for (name, _) in columns::names(snapshot, id)? {
+            if !names.contains(&name) && has_field(source, &name)? {
+                names.insert(name);
+            }
+        }
         for value in facets::values(snapshot, id, Facet::Field)? {
             let name = value.split('=').next().unwrap_or_default();
             if names.contains(name) {
@@ -83,6 +89,13 @@ pub(crate) fn stored_names(source: &Source<'_>) -> Result<BTreeSet<String>> {
         }
     }
     Ok(names)
+}
+
+/// Whether a live document states a field, or was given it.
+fn has_field(source: &Source<'_>, name: &str) -> Result<bool> {
+    let mut rows = stored::rows_with(source, name, None)?;
+    intersect(&mut rows, &live_rows(source.catalog));
+    Ok(rows.iter().any(|rows| !rows.is_empty()))
 }
 
 /// The nearest of the names of fields, or all, as a hint.
@@ -106,13 +119,18 @@ pub(crate) fn check_field(argument: &'static str, name: &str, files: &[Source<'_
         return Ok(());
     }
     let own: String = normalized(name.strip_prefix(OWN).unwrap_or(name));
+    for source in files {
+        if has_field(source, &own)? {
+            return Ok(());
+        }
+    }
     let mut names = BTreeSet::new();
     for source in files {
         names.extend(stored_names(source)?);
     }
     let segments = files.iter().flat_map(|source| &source.catalog.segments);
     let has_rows = |segment: &Segment| !RoaringBitmap::is_empty(&live(segment));
-    if names.contains(&own) || !segments.into_iter().any(has_rows) {
+    if !segments.into_iter().any(has_rows) {
         return Ok(());
     }
     let hint = names_hint(&own, &names);

@@ -1,5 +1,6 @@
 //! `cargo xtask bench main`: speed and size of a release build on a corpus of published crates.
 
+pub(crate) mod fields;
 mod figures;
 mod report;
 pub(crate) mod slips;
