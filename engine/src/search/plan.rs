@@ -350,8 +350,8 @@ fn asks_for_names(text: &str, query: &KeywordQuery<'_>, analyser: &mut Analyser)
         if range != last {
             is_counted = is_part;
         }
-        let mut terms = query.terms().iter();
-        if !is_counted && terms.any(|known| known.term == term && is_content(known)) {
+        let known = query.index_of(term).and_then(|at| query.terms().get(at));
+        if !is_counted && known.is_some_and(is_content) {
             words += 1;
             is_counted = true;
         }

@@ -43,7 +43,7 @@ pub(crate) fn offered(
     let mut words: Vec<(Range<usize>, u64)> = Vec::new();
     let mut end = 0;
     analyser.analyse(text, |term, range| {
-        let known = query.terms().iter().find(|known| known.term == term);
+        let known = query.index_of(term).and_then(|at| query.terms().get(at));
         if let Some(known) = known.filter(|_| range.start >= end) {
             words.push((range.clone(), known.chunks));
         }

@@ -94,22 +94,21 @@ impl UnknownWords {
         let mut words: Vec<(usize, Range<usize>)> = Vec::new();
         analyser.analyse(text, |term, range| {
             let is_part = words.last().is_some_and(|(_, last)| range.start < last.end);
-            let number = query.terms().iter().position(|known| known.term == term);
+            let number = query.index_of(term);
             if let (false, Some(number)) = (is_part, number) {
                 words.push((number, range));
             }
         });
         let (mut all, mut of_missing) = (0.0, 0.0);
         for (number, range) in words {
-            let weight = query
-                .terms()
-                .get(number)
-                .map_or(0.0, QueryTerm::weighted_idf);
+            let own = query.terms().get(number);
+            let weight = own.map_or(0.0, QueryTerm::weighted_idf);
             all += weight;
-            let is_form = |(at, term): (usize, &QueryTerm)| {
-                (at == number || term.form_of == Some(number)) && term.chunks > 0
-            };
-            if query.terms().iter().enumerate().any(is_form) {
+            if own.is_some_and(|term| term.chunks > 0) {
+                continue;
+            }
+            let is_form = |term: &QueryTerm| term.form_of == Some(number) && term.chunks > 0;
+            if query.terms().iter().any(is_form) {
                 continue;
             }
             let word = text.get(range.clone()).unwrap_or_default();

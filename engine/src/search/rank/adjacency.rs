@@ -50,7 +50,7 @@ impl Pairs {
             {
                 content.pop();
             }
-            if let Some(number) = terms.iter().position(|known| known.term == term) {
+            if let Some(number) = query.index_of(term) {
                 let form_of = terms.get(number).and_then(|term| term.form_of);
                 let word = (form_of.unwrap_or(number), range);
                 if content.last() != Some(&word) {

@@ -86,7 +86,7 @@ impl Verbatim {
     ) -> Option<Verbatim> {
         let mut terms: Vec<(Range<usize>, usize)> = Vec::new();
         analyser.analyse(text, |term, range| {
-            let number = query.terms().iter().position(|known| known.term == term);
+            let number = query.index_of(term);
             terms.extend(number.map(|number| (range, number)));
         });
         let weight = |number: usize| match query.terms().get(number) {

@@ -145,10 +145,13 @@ fn above_avx2(numbers: &[i32], limit: i32, found: &mut [(u32, i32)]) -> usize {
 // rejects few positions more.
 pub(crate) const PREFIX_BYTES: usize = 3;
 
+/// Groups that prefixes share: the bits of a byte.
+pub(crate) const GROUPS: usize = 8;
+
 /// Finds positions in a text where one of some prefixes may begin; it never misses one.
 ///
 /// Teddy, the algorithm of Hyperscan (Wang et al. 2019, "Hyperscan: A Fast Multi-pattern Regex
-/// Matcher for Modern CPUs"). Prefixes share eight groups, a bit each. Tables map the low and the
+/// Matcher for Modern CPUs"). Prefixes share [`GROUPS`] groups, a bit each. Tables map the low and the
 /// high four bits of a byte to the groups that can have it as first, second or third byte, and one
 /// shuffle looks up 32 bytes.
 #[derive(Debug, Clone, Default)]
@@ -158,11 +161,10 @@ pub(crate) struct PrefixFilter {
 }
 
 impl PrefixFilter {
-    /// Adds prefix `number`; each of its bytes is one of two. After its end any byte matches.
-    pub(crate) fn add(&mut self, number: usize, prefix: impl Iterator<Item = [u8; 2]>) {
-        // Eight groups fit the bits of a byte. Two prefixes of one group may pass as a mixture of
-        // both: the filter is only a filter.
-        let bit = 1u8 << (number % 8);
+    /// Adds a prefix to a group; each of its bytes is one of two. After its end any byte matches.
+    pub(crate) fn add(&mut self, group: usize, prefix: impl Iterator<Item = [u8; 2]>) {
+        // Two prefixes of one group may pass as a mixture of both: the filter is only a filter.
+        let bit = 1u8 << (group % GROUPS);
         let mut prefix = prefix.fuse();
         for [low, high] in &mut self.tables {
             let Some(bytes) = prefix.next() else {
@@ -181,9 +183,21 @@ impl PrefixFilter {
         }
     }
 
-    /// The first position from `at` on where a prefix may begin.
+    /// The positions of a text where a prefix may begin.
+    pub(crate) fn places<'f>(&'f self, text: &'f [u8]) -> Places<'f> {
+        Places {
+            filter: self,
+            text,
+            start: 0,
+            end: 0,
+            bits: 0,
+        }
+    }
+
+    /// The first [`TOGETHER`] positions from `at` on among which a prefix may begin: the first of them, and a bit for
+    /// each where one may.
     #[inline]
-    pub(crate) fn next(&self, text: &[u8], at: usize) -> Option<usize> {
+    fn next(&self, text: &[u8], at: usize) -> Option<(usize, u32)> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has AVX2, the only requirement of the function.
@@ -192,24 +206,33 @@ impl PrefixFilter {
         self.next_any(text, at)
     }
 
-    fn next_any(&self, text: &[u8], at: usize) -> Option<usize> {
-        let rest = text.get(at..)?;
-        let found = (0..rest.len()).find(|position| {
-            let bytes = rest.get(*position..).unwrap_or_default();
-            let tables = self.tables.iter().zip(bytes);
-            let groups = tables.fold(u8::MAX, |groups, ([low, high], byte)| {
-                let low = low.get(usize::from(byte & 15)).unwrap_or(&0);
-                let high = high.get(usize::from(byte >> 4)).unwrap_or(&0);
-                groups & low & high
-            });
-            groups != 0
-        });
-        found.map(|position| at + position)
+    fn next_any(&self, text: &[u8], mut at: usize) -> Option<(usize, u32)> {
+        while at < text.len() {
+            let rest = text.get(at..)?;
+            let mut bits = 0;
+            for position in 0..rest.len().min(TOGETHER) {
+                let bytes = rest.get(position..).unwrap_or_default().iter();
+                // No prefix goes on behind the end of the text.
+                let bytes = bytes.chain(std::iter::repeat(&0));
+                let tables = self.tables.iter().zip(bytes);
+                let groups = tables.fold(u8::MAX, |groups, ([low, high], byte)| {
+                    let low = low.get(usize::from(byte & 15)).unwrap_or(&0);
+                    let high = high.get(usize::from(byte >> 4)).unwrap_or(&0);
+                    groups & low & high
+                });
+                bits |= u32::from(groups != 0) << position;
+            }
+            if bits != 0 {
+                return Some((at, bits));
+            }
+            at += TOGETHER;
+        }
+        None
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn next_avx2(&self, text: &[u8], mut at: usize) -> Option<usize> {
+    fn next_avx2(&self, text: &[u8], mut at: usize) -> Option<(usize, u32)> {
         use std::arch::x86_64::{
             _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_movemask_epi8, _mm256_setzero_si256,
         };
@@ -217,30 +240,65 @@ impl PrefixFilter {
         let first = [groups_avx2(low), groups_avx2(high)];
         let second = [groups_avx2(low2), groups_avx2(high2)];
         let third = [groups_avx2(low3), groups_avx2(high3)];
-        while let Some(bytes) = text
-            .get(at..)
-            // The third byte of the last position lies two bytes behind it, so all loads stay
-            // inside the text.
-            .and_then(<[u8]>::first_chunk::<{ TOGETHER + 2 }>)
-        {
+        while at < text.len() {
+            let rest = text.get(at..).unwrap_or_default();
+            let mut end = [0; TOGETHER + 2];
+            // The third byte of the last position lies two bytes behind it, so all loads stay inside.
+            let bytes = match rest.first_chunk() {
+                Some(bytes) => bytes,
+                None => {
+                    // No prefix goes on behind the end of the text.
+                    end.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
+                    &end
+                }
+            };
             let both = _mm256_and_si256(
                 looked_up_avx2::<0>(bytes, first),
                 looked_up_avx2::<1>(bytes, second),
             );
             let all = _mm256_and_si256(both, looked_up_avx2::<2>(bytes, third));
             let none = _mm256_cmpeq_epi8(all, _mm256_setzero_si256());
-            let some = !(_mm256_movemask_epi8(none).cast_unsigned());
+            let mut some = !(_mm256_movemask_epi8(none).cast_unsigned());
+            if rest.len() < TOGETHER {
+                some &= (1 << rest.len()) - 1;
+            }
             if some != 0 {
-                return Some(at + some.trailing_zeros() as usize);
+                return Some((at, some));
             }
             at += TOGETHER;
         }
-        self.next_any(text, at)
+        None
+    }
+}
+
+/// Positions of a text where one of the prefixes of a filter may begin.
+#[derive(Debug)]
+pub(crate) struct Places<'f> {
+    filter: &'f PrefixFilter,
+    text: &'f [u8],
+    /// The positions that `bits` is of.
+    start: usize,
+    end: usize,
+    /// A bit for each of them where a prefix may begin.
+    bits: u32,
+}
+
+impl Places<'_> {
+    /// The first position from `at` on where a prefix may begin. `at` never goes down.
+    #[inline]
+    pub(crate) fn next_from(&mut self, at: usize) -> Option<usize> {
+        let passed = u32::try_from(at.saturating_sub(self.start)).unwrap_or(u32::MAX);
+        // What was looked up together is not looked up again.
+        self.bits &= u32::MAX.checked_shl(passed).unwrap_or(0);
+        if self.bits == 0 {
+            let (start, bits) = self.filter.next(self.text, at.max(self.end))?;
+            (self.start, self.end, self.bits) = (start, start + TOGETHER, bits);
+        }
+        Some(self.start + self.bits.trailing_zeros() as usize)
     }
 }
 
 /// Positions of a text that [`PrefixFilter`] compares together.
-#[cfg(target_arch = "x86_64")]
 // Bytes of an AVX2 register.
 const TOGETHER: usize = 32;
 
@@ -329,6 +387,7 @@ mod tests {
             text in prop::collection::vec(prop_oneof![9 => b'a'..=b'd', 1 => any::<u8>()], 0..140),
             prefixes in prop::collection::vec(
                 prop::collection::vec(prop_oneof![4 => b'a'..=b'z', 1 => any::<u8>()], 0..5), 0..12),
+            step in 1usize..50,
         ) {
             let mut bits = PrefixFilter::default();
             for (number, prefix) in prefixes.iter().enumerate() {
@@ -337,16 +396,20 @@ mod tests {
             }
             let begins = |at: usize| prefixes.iter().any(|prefix| {
                 let rest = text[at..].iter().zip(prefix).take(PREFIX_BYTES);
-                rest.fold(true, |all, (there, byte)| {
+                let is_whole = rest.len() == prefix.len().min(PREFIX_BYTES);
+                rest.fold(is_whole, |all, (there, byte)| {
                     all && (there == byte || *there == byte.to_ascii_uppercase())
                 })
             });
+            let mut places = bits.places(&text);
             let mut at = 0;
-            while let Some(next) = bits.next(&text, at) {
+            while let Some(next) = places.next_from(at) {
                 prop_assert!(next >= at && next < text.len());
-                prop_assert_eq!(bits.next_any(&text, at), Some(next));
+                let (start, here) = bits.next_any(&text, at).unwrap();
+                prop_assert_eq!(start + here.trailing_zeros() as usize, next);
                 prop_assert!(!(at..next).any(begins));
-                at = next + 1;
+                // Words are passed over as a whole.
+                at = next + step;
             }
             prop_assert_eq!(bits.next_any(&text, at), None);
             prop_assert!(!(at..text.len()).any(begins));

@@ -27,6 +27,9 @@ const NAME_LIMIT_BYTES: usize = 200;
 pub(in crate::search::rank) struct QueryNames {
     /// Terms by their number in the query, each with the number of the word that it is a form of.
     terms: Vec<(String, usize)>,
+    /// Indexes of the terms, ascending by term.
+    // A long query has more than a hundred, and each word of each name is looked for among them.
+    by_term: Vec<usize>,
     /// Weights of the words, all their forms together, by number.
     weights: Vec<f32>,
     /// Sum of the weights of all words.
@@ -89,9 +92,12 @@ impl QueryNames {
         weights: Vec<f32>,
     ) -> Option<QueryNames> {
         let total: f32 = weights.iter().sum();
+        let mut by_term: Vec<usize> = (0..terms.len()).collect();
+        by_term.sort_by_key(|at| terms.get(*at).map(|(term, _)| term.as_str()));
         (total > 0.0).then(|| QueryNames {
             found: vec![false; weights.len()],
             words: Vec::new(),
+            by_term,
             terms,
             weights,
             total,
@@ -115,10 +121,16 @@ impl QueryNames {
     pub(in crate::search::rank) fn covered(&mut self, path: &str, analyser: &mut Analyser) -> f32 {
         let start = path.ceil_char_boundary(path.len().saturating_sub(NAME_LIMIT_BYTES));
         self.found.fill(false);
-        let QueryNames { terms, found, .. } = self;
+        let QueryNames {
+            terms,
+            by_term,
+            found,
+            ..
+        } = self;
         analyser.analyse(path.get(start..).unwrap_or_default(), |term, _| {
-            let of_query = terms.iter().find(|(of_query, _)| of_query == term);
-            if let Some(found) = of_query.and_then(|(_, word)| found.get_mut(*word)) {
+            let mut equal = beginning_with(term, terms, by_term);
+            let of_query = equal.find(|(_, of_query, _)| *of_query == term);
+            if let Some(found) = of_query.and_then(|(_, _, word)| found.get_mut(word)) {
                 *found = true;
             }
         });
@@ -146,23 +158,26 @@ impl QueryNames {
         self.words.clear();
         let QueryNames {
             terms,
+            by_term,
             weights,
             found,
             words,
             ..
         } = self;
         analyser.analyse(name, |term, range| {
-            let find = |is_it: &dyn Fn(&str) -> bool| {
-                terms.iter().find(|(of_query, word)| {
-                    is_it(of_query) && weights.get(*word).is_some_and(|weight| *weight > 0.0)
-                })
+            let counts = |word: usize| weights.get(word).is_some_and(|weight| *weight > 0.0);
+            let known = || {
+                let known = beginning_with(term, terms, by_term);
+                known.filter(|(_, _, word)| counts(*word))
             };
-            let mut of_query = find(&|of_query| of_query == term);
+            let mut of_query = known().find(|(_, of_query, _)| *of_query == term);
             if of_query.is_none() && term.len() >= LEAST_BEGINNING_BYTES {
                 let least = term.len() + LEAST_LEFT_OUT_BYTES;
-                of_query = find(&|of_query| of_query.len() >= least && of_query.starts_with(term));
+                let longer = known().filter(|(_, of_query, _)| of_query.len() >= least);
+                // The first in the order of the query.
+                of_query = longer.min();
             }
-            if let Some(found) = of_query.and_then(|(_, word)| found.get_mut(*word)) {
+            if let Some(found) = of_query.and_then(|(_, _, word)| found.get_mut(word)) {
                 *found = true;
             }
             match words.last_mut() {
@@ -185,6 +200,20 @@ impl QueryNames {
         }
         self.found_share() * share.sqrt()
     }
+}
+
+/// The terms that begin with `beginning`, ascending: the index of each, the term, and the number of its word.
+fn beginning_with<'t>(
+    beginning: &'t str,
+    terms: &'t [(String, usize)],
+    by_term: &'t [usize],
+) -> impl Iterator<Item = (usize, &'t str, usize)> {
+    let term_at = |at: usize| terms.get(at).map(|(term, word)| (at, term.as_str(), *word));
+    let first =
+        by_term.partition_point(|at| term_at(*at).is_some_and(|(_, term, _)| term < beginning));
+    let rest = by_term.get(first..).unwrap_or_default().iter();
+    rest.map_while(move |at| term_at(*at))
+        .take_while(move |(_, term, _)| term.starts_with(beginning))
 }
 
 /// Whether a term belongs to a part of the identifier whose term came before it. The parts take the place of the

@@ -38,6 +38,8 @@ pub struct ScoredRow {
 pub struct Query<'a> {
     /// Distinct terms in the order of their first occurrence.
     terms: Vec<QueryTerm>,
+    /// Their indexes, ascending by term.
+    by_term: Vec<usize>,
     /// The segments with their postings of the terms.
     segments: Vec<Segment<'a>>,
     /// What scores are counted in.
@@ -174,9 +176,12 @@ impl<'a> Query<'a> {
                 segment.keep(places);
             }
         }
+        let mut by_term: Vec<usize> = (0..terms.len()).collect();
+        by_term.sort_unstable_by_key(|at| terms.get(*at).map(|term| term.term.as_str()));
         let idf_sum: f64 = terms.iter().map(|term| f64::from(term.bound())).sum();
         Ok(Query {
             terms,
+            by_term,
             segments: found,
             // In f64, so that the sum of many terms is not rounded before the units are chosen.
             units: Units::for_scores_up_to(idf_sum),
@@ -194,6 +199,16 @@ impl<'a> Query<'a> {
     /// The distinct terms, in the order of the query.
     pub fn terms(&self) -> &[QueryTerm] {
         &self.terms
+    }
+
+    /// The index in [`Query::terms`] of a term.
+    // Texts of some hundred words have as many terms, and each of their words is looked for.
+    pub fn index_of(&self, term: &str) -> Option<usize> {
+        let term_at = |at: usize| self.terms.get(at).map(|term| term.term.as_str());
+        let found = self
+            .by_term
+            .binary_search_by(|at| term_at(*at).cmp(&Some(term)));
+        found.ok().and_then(|at| self.by_term.get(at).copied())
     }
 
     /// The highest score that a row could have: the sum of idf times weight times occurrences over all
