@@ -1,5 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change is merged.
 
+use std::thread;
+
 use anyhow::{Result, bail};
 use xtask::repository::TESTED;
 
@@ -15,8 +17,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     steps.push(docs::step());
     let tests: &[&[&str]] = &[&["test"], &TESTED, &["--no-fail-fast"]];
     steps.push(Step::cargo("tests", tests));
-    steps::run_with(&steps, |summary| {
-        c::test(summary)?;
-        python::test(summary, &[])
+    thread::scope(|scope| {
+        // The packages come over the network while the compiler works.
+        scope.spawn(python::prepare);
+        steps::run_with(&steps, |summary| {
+            c::test(summary)?;
+            python::test(summary, &[])
+        })
     })
 }

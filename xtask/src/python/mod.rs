@@ -45,6 +45,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     steps::run_with(&[], |summary| test(summary, arguments))
 }
 
+/// Installs what the tests need. Whether that worked is seen, and told, when they start.
+pub(crate) fn prepare() {
+    if let Some(python) = interpreter() {
+        let _ = environment(&python);
+    }
+}
+
 /// Tests the module as built for the other tests, in an environment of its own below the target folder.
 pub(crate) fn test(summary: &mut Summary, arguments: &[String]) -> Result<()> {
     let Some(python) = interpreter() else {
