@@ -1,14 +1,129 @@
 //! Reads files of models, whose sizes are not trusted.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use kb_types::EmbedError;
+use kb_types::{EmbedError, ModelFile};
 use serde::de::DeserializeOwned;
 
 /// Most bytes of a file of settings. Those of known models have less than 100 KB.
 const SETTINGS_LIMIT_BYTES: u64 = 4 << 20;
+
+/// Most bytes of a licence that is kept with a model.
+const LICENCE_LIMIT_BYTES: u64 = 1 << 20;
+/// Most licences that are kept with a model.
+const LICENCES_LIMIT: usize = 16;
+
+/// Where the files of a model are.
+pub(crate) enum Files {
+    /// On disk.
+    Disk,
+    /// In a .kb; their paths begin with the name.
+    Kept(Vec<ModelFile>),
+}
+
+impl Files {
+    fn kept(&self, path: &Path) -> Option<&ModelFile> {
+        match self {
+            Files::Disk => None,
+            Files::Kept(files) => files.iter().find(|file| Path::new(&file.name) == path),
+        }
+    }
+
+    /// As [`read`].
+    pub(crate) fn read(&self, path: &Path, limit_bytes: u64) -> Result<Vec<u8>, EmbedError> {
+        match (self, self.kept(path)) {
+            (Files::Disk, _) => read(path, limit_bytes),
+            (_, Some(file)) if file.bytes.len() as u64 > limit_bytes => Err(EmbedError::Budget {
+                limit: format!("{limit_bytes} bytes of {}", path.display()),
+            }),
+            (_, Some(file)) => Ok(file.bytes.clone()),
+            (_, None) => Err(EmbedError::Missing {
+                what: path.display().to_string(),
+            }),
+        }
+    }
+
+    /// As [`read_settings`].
+    pub(crate) fn read_settings<T: DeserializeOwned>(
+        &self,
+        path: &Path,
+    ) -> Result<Option<T>, EmbedError> {
+        match self.read(path, SETTINGS_LIMIT_BYTES) {
+            Ok(bytes) => from_json(path, &bytes).map(Some),
+            Err(EmbedError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Files of a model on disk, with the names that they get in a .kb.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origin(Vec<(String, PathBuf)>);
+
+impl Origin {
+    /// A file that makes the model.
+    pub(crate) fn add(&mut self, name: &str, path: &Path) {
+        self.0.push((name.to_owned(), path.to_path_buf()));
+    }
+
+    /// Reads all files, the settings of a folder, and the licences beside them.
+    ///
+    /// # Errors
+    /// As [`read`]; [`EmbedError::Unfit`] for a model that is in a .kb itself.
+    pub(crate) fn read(
+        &self,
+        home: &Path,
+        settings: &[&str],
+    ) -> Result<Vec<ModelFile>, EmbedError> {
+        if self.0.is_empty() {
+            return Err(EmbedError::Unfit {
+                reason: "its files are in another .kb".to_owned(),
+            });
+        }
+        let mut files = Vec::new();
+        for (name, path) in &self.0 {
+            files.push(ModelFile {
+                name: name.clone(),
+                bytes: read(path, u64::MAX >> 1)?,
+            });
+        }
+        let licences = licences(home);
+        let optional = settings.iter().map(|name| (*name).to_owned());
+        let optional = optional.map(|name| (name, SETTINGS_LIMIT_BYTES));
+        let licences = licences.into_iter().map(|name| (name, LICENCE_LIMIT_BYTES));
+        for (name, limit_bytes) in optional.chain(licences) {
+            match read(&home.join(&name), limit_bytes) {
+                Ok(bytes) => files.push(ModelFile { name, bytes }),
+                Err(EmbedError::Missing { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// Names of the licences in the folder of a model. Who gives weights away gives these with them.
+fn licences(home: &Path) -> Vec<String> {
+    let list = |folder: &str| {
+        let entries = fs::read_dir(home.join(folder)).into_iter().flatten();
+        let names = entries.flatten().filter(|entry| entry.path().is_file());
+        let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        names.collect::<Vec<String>>()
+    };
+    let is_licence = |name: &String| {
+        let name = name.to_ascii_lowercase();
+        name.starts_with("licen") || name.starts_with("notice")
+    };
+    let own = list("").into_iter().filter(is_licence);
+    let of_folder = list("licences").into_iter();
+    let of_folder = of_folder.map(|name| format!("licences/{name}"));
+    let mut names: Vec<String> = own.chain(of_folder).collect();
+    names.sort();
+    names.truncate(LICENCES_LIMIT);
+    names
+}
 
 /// The bytes of a file.
 ///
@@ -48,16 +163,12 @@ pub(crate) fn read(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, EmbedError>
     Ok(bytes)
 }
 
-/// What a JSON file says; `None` if there is no such file.
+/// What a JSON file on disk says; `None` if there is no such file.
 ///
 /// # Errors
 /// [`EmbedError::Unfit`] if the file does not say what it should, and the errors of [`read`].
 pub(crate) fn read_settings<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, EmbedError> {
-    match read(path, SETTINGS_LIMIT_BYTES) {
-        Ok(bytes) => from_json(path, &bytes).map(Some),
-        Err(EmbedError::Missing { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    Files::Disk.read_settings(path)
 }
 
 /// What the bytes of a JSON file say.

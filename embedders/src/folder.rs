@@ -7,12 +7,22 @@ use kb_types::{EmbedError, ModelCard, Pooling};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::files;
+use crate::files::Files;
 
 /// Tokens of a text where no file says how many a model takes.
 const DEFAULT_MAX_TOKENS: u32 = 512;
 /// Most tokens of a text. Attention needs memory for the square of the tokens, and chunks have fewer.
 const MAX_TOKENS_LIMIT: u32 = 8192;
+
+/// The files that [`Settings::read`] reads.
+pub(crate) const SETTINGS: [&str; 6] = [
+    "config.json",
+    "sentence_bert_config.json",
+    "tokenizer_config.json",
+    "config_sentence_transformers.json",
+    "modules.json",
+    "1_Pooling/config.json",
+];
 
 /// Settings of a model.
 #[derive(Debug)]
@@ -70,19 +80,25 @@ impl Settings {
     ///
     /// # Errors
     /// [`EmbedError::Unfit`] if a file cannot be read, or names a step that this program does not know.
-    pub(crate) fn read(folder: &Path, truncation: Option<usize>) -> Result<Settings, EmbedError> {
-        let config: ModelConfig = or_default(&folder.join("config.json"))?;
-        let sentence: SentenceConfig = or_default(&folder.join("sentence_bert_config.json"))?;
-        let tokenizer: TokenizerConfig = or_default(&folder.join("tokenizer_config.json"))?;
-        let prompts: Prompts = or_default(&folder.join("config_sentence_transformers.json"))?;
-        let modules: Vec<Module> = or_default(&folder.join("modules.json"))?;
+    pub(crate) fn read(
+        files: &Files,
+        folder: &Path,
+        truncation: Option<usize>,
+    ) -> Result<Settings, EmbedError> {
+        let config: ModelConfig = or_default(files, &folder.join("config.json"))?;
+        let sentence: SentenceConfig =
+            or_default(files, &folder.join("sentence_bert_config.json"))?;
+        let tokenizer: TokenizerConfig = or_default(files, &folder.join("tokenizer_config.json"))?;
+        let prompts: Prompts =
+            or_default(files, &folder.join("config_sentence_transformers.json"))?;
+        let modules: Vec<Module> = or_default(files, &folder.join("modules.json"))?;
         let further_step = modules
             .iter()
             .filter_map(|module| module.kind.rsplit('.').next())
             .find(|kind| !matches!(*kind, "Transformer" | "Pooling" | "Normalize"));
         let (query_prefix, passage_prefix) = prompts.prefixes(folder)?;
         Ok(Settings {
-            pooling: pooling(&folder.join("1_Pooling").join("config.json"))?,
+            pooling: pooling(files, &folder.join("1_Pooling").join("config.json"))?,
             max_tokens: max_tokens(&config, &sentence, &tokenizer, truncation),
             query_prefix,
             passage_prefix,
@@ -92,8 +108,11 @@ impl Settings {
     }
 }
 
-fn or_default<T: Default + serde::de::DeserializeOwned>(path: &Path) -> Result<T, EmbedError> {
-    files::read_settings(path).map(Option::unwrap_or_default)
+fn or_default<T: Default + serde::de::DeserializeOwned>(
+    files: &Files,
+    path: &Path,
+) -> Result<T, EmbedError> {
+    files.read_settings(path).map(Option::unwrap_or_default)
 }
 
 /// What the model was trained for counts first, what its tokenizer cuts last.
@@ -125,8 +144,8 @@ fn max_tokens(
 }
 
 /// The way that `1_Pooling/config.json` says; the mean where there is no such file.
-fn pooling(path: &Path) -> Result<Pooling, EmbedError> {
-    let settings: HashMap<String, Value> = or_default(path)?;
+fn pooling(files: &Files, path: &Path) -> Result<Pooling, EmbedError> {
+    let settings: HashMap<String, Value> = or_default(files, path)?;
     let ways: Vec<&str> = match settings.get("pooling_mode").and_then(Value::as_str) {
         Some(way) => vec![way],
         None => settings
@@ -230,7 +249,7 @@ mod tests {
     }
 
     fn read(files: &[(&str, &str)]) -> Result<Settings, EmbedError> {
-        Settings::read(folder(files).path(), Some(128))
+        Settings::read(&Files::Disk, folder(files).path(), Some(128))
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod service;
 mod tokenizer;
 
 /// The trait of models, and what comes with it.
-pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
+pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, TextEmbedder};
 
 pub use cache::{Addition, Cache, Entry, Kind};
 pub use registry::{

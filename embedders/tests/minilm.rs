@@ -13,8 +13,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use kb_embedders::{Choice, Model, Options, parse};
-use kb_types::TextEmbedder;
+use kb_embedders::{Choice, Model, Options, Resolver, parse};
+use kb_types::{EmbedderResolver, TextEmbedder};
 use serde::Deserialize;
 
 /// A line of the expected values.
@@ -103,4 +103,22 @@ fn odd_texts_have_clean_vectors() {
         let expected = if number < 3 { 0.0 } else { 1.0 };
         assert!((length - expected).abs() < 1e-5, "{number}: {length}");
     }
+}
+
+#[test]
+fn a_real_model_stays_within_what_a_model_of_a_kb_may_take() {
+    let Some(model) = model() else { return };
+    let card = model.card().clone();
+    let files = model.files().unwrap();
+    assert!(files.iter().any(|file| file.name == "model.onnx"));
+    let resolver = Resolver::new(Options::default(), None);
+    let unpacked = resolver.unpack(&card, files).unwrap();
+    assert!(unpacked.card().is_same_model(&card));
+    assert_eq!(unpacked.card().location, "");
+    let long = "tide ".repeat(500);
+    let texts = ["a query", long.as_str(), "another"];
+    assert_eq!(
+        unpacked.passages(&texts).unwrap(),
+        model.passages(&texts).unwrap()
+    );
 }

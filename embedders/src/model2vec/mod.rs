@@ -4,18 +4,22 @@
 mod safetensors;
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kb_types::embedding::check_vectors;
-use kb_types::{EmbedError, ModelCard, Pooling, TextEmbedder};
+use kb_types::{EmbedError, ModelCard, ModelFile, Pooling, TextEmbedder};
 use serde::Deserialize;
 
 use self::safetensors::Tensors;
-use crate::files;
+use crate::files::{Files, Origin};
 use crate::folder::{self, Settings};
 use crate::pooling::normalise;
 use crate::tokenizer::{self, Tokenizer};
 
+/// The name of the table.
+const TABLE: &str = "model.safetensors";
+/// The name of the tokenizer.
+const TOKENIZER: &str = "tokenizer.json";
 /// Most bytes of the table. That of a model for a hundred languages has 512 MB.
 const TABLE_LIMIT_BYTES: u64 = 2 << 30;
 /// Tokens of a text: as many as Model2Vec takes by default.
@@ -33,6 +37,8 @@ pub(crate) struct Model2VecEmbedder {
     rows: Option<Vec<u32>>,
     /// What the row of each token is multiplied with.
     weights: Option<Vec<f32>>,
+    home: PathBuf,
+    origin: Origin,
 }
 
 impl fmt::Debug for Model2VecEmbedder {
@@ -55,13 +61,38 @@ impl Model2VecEmbedder {
     /// for what is no such model.
     pub(crate) fn load(path: &Path) -> Result<Model2VecEmbedder, EmbedError> {
         let home = folder::absolute(path)?;
-        let tokenizer_path = home.join("tokenizer.json");
-        let tokenizer_bytes = files::read(&tokenizer_path, tokenizer::FILE_LIMIT_BYTES)?;
+        let location = home.display().to_string();
+        Model2VecEmbedder::build(&Files::Disk, &home, folder::name(&home), location)
+    }
+
+    /// Reads a model that a .kb keeps.
+    ///
+    /// # Errors
+    /// As [`Model2VecEmbedder::load`].
+    pub(crate) fn unpack(
+        name: &str,
+        files: Vec<ModelFile>,
+    ) -> Result<Model2VecEmbedder, EmbedError> {
+        let files = Files::Kept(files);
+        Model2VecEmbedder::build(&files, Path::new(""), name.to_owned(), String::new())
+    }
+
+    fn build(
+        files: &Files,
+        home: &Path,
+        name: String,
+        location: String,
+    ) -> Result<Model2VecEmbedder, EmbedError> {
+        let mut origin = Origin::default();
+        let tokenizer_path = home.join(TOKENIZER);
+        let tokenizer_bytes = files.read(&tokenizer_path, tokenizer::FILE_LIMIT_BYTES)?;
         let tokenizer = Tokenizer::new(&tokenizer_path, &tokenizer_bytes)?;
-        let settings = Settings::read(&home, None)?;
-        let config: Option<Config> = files::read_settings(&home.join("config.json"))?;
-        let file = home.join("model.safetensors");
-        let bytes = files::read(&file, TABLE_LIMIT_BYTES)?;
+        let settings = Settings::read(files, home, None)?;
+        let config: Option<Config> = files.read_settings(&home.join("config.json"))?;
+        let file = home.join(TABLE);
+        let bytes = files.read(&file, TABLE_LIMIT_BYTES)?;
+        origin.add(TABLE, &file);
+        origin.add(TOKENIZER, &tokenizer_path);
         let unfit = |reason: String| EmbedError::Unfit {
             reason: format!("{}: {reason}", file.display()),
         };
@@ -90,8 +121,8 @@ impl Model2VecEmbedder {
         let model = Model2VecEmbedder {
             card: ModelCard {
                 source: "model2vec".to_owned(),
-                name: folder::name(&home),
-                location: home.display().to_string(),
+                name,
+                location,
                 dimension: u32::try_from(dimension).unwrap_or(u32::MAX),
                 pooling: Pooling::Mean,
                 normalised: true,
@@ -109,6 +140,11 @@ impl Model2VecEmbedder {
             },
             weights: weights.map(|weights| weights.floats()),
             tokenizer,
+            home: home.to_path_buf(),
+            origin: match files {
+                Files::Disk => origin,
+                Files::Kept(_) => Origin::default(),
+            },
         };
         model.check(rows).map_err(unfit)?;
         Ok(model)
@@ -208,6 +244,10 @@ impl TextEmbedder for Model2VecEmbedder {
 
     fn preferred_batch(&self) -> usize {
         PREFERRED_TEXTS
+    }
+
+    fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
+        self.origin.read(&self.home, &folder::SETTINGS)
     }
 }
 

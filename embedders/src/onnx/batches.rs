@@ -8,6 +8,7 @@ use kb_types::embedding::check_vectors;
 use kb_types::{EmbedError, VECTOR_DIM_LIMIT};
 use rten::ThreadPool;
 
+use super::budget::Budget;
 use super::runtime::{Batch, Output, Runtime};
 use crate::pooling::{normalise, pool};
 
@@ -34,6 +35,8 @@ pub(super) struct Batches {
     pads: bool,
     /// Texts of a batch.
     batch_texts: usize,
+    /// What each batch is checked by before it is run; `None` for models of this machine.
+    budget: Option<Budget>,
 }
 
 impl Batches {
@@ -53,7 +56,22 @@ impl Batches {
                 .map(|_| Arc::new(ThreadPool::with_num_threads(1)))
                 .collect(),
             batch_texts: if rounds_activations { 1 } else { BATCH_TEXTS },
+            budget: None,
         }
+    }
+
+    /// With a check of each batch.
+    pub(super) fn within(mut self, budget: Option<Budget>) -> Batches {
+        self.budget = budget;
+        self
+    }
+
+    /// Texts and tokens of the batches that take most: one token, many short texts, few of the greatest length.
+    pub(super) fn extremes(max_tokens: u32) -> [(usize, usize); 3] {
+        let longest = (max_tokens as usize).max(1);
+        let short = longest.min(BATCH_TOKENS / BATCH_TEXTS);
+        let few = (BATCH_TOKENS / longest).clamp(1, BATCH_TEXTS);
+        [(1, 1), (BATCH_TEXTS, short), (few, longest)]
     }
 
     /// Runs one text; returns the dimension of its vector, and whether the model pools itself.
@@ -194,6 +212,10 @@ impl Batches {
             tokens.resize(tokens.len() + width - row.tokens.len(), self.padding);
             mask.resize(mask.len() + row.tokens.len(), 1);
             mask.resize(mask.len() + width - row.tokens.len(), 0);
+        }
+        if let Some(budget) = &self.budget {
+            let checked = budget.check(batch.len(), width, true);
+            checked.map_err(|limit| EmbedError::Unfit { reason: limit })?;
         }
         let batch = Batch {
             texts: batch.len(),

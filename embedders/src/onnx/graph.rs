@@ -40,20 +40,27 @@ pub(super) struct Graph<'a> {
 pub(super) struct Node<'a> {
     pub(super) kind: &'a str,
     domain: &'a str,
-    inputs: Vec<&'a str>,
-    /// The first output.
-    output: &'a str,
+    pub(super) inputs: Vec<&'a str>,
+    pub(super) outputs: Vec<&'a str>,
+    /// Attributes that are integers, by their names.
+    pub(super) attributes: Vec<(&'a str, Vec<i64>)>,
+    /// Integers of a tensor in an attribute; `None` without any tensor.
+    pub(super) tensor: Option<Vec<i64>>,
+    /// Whether its attributes can be read in two ways, or not wholly.
+    pub(super) is_ambiguous: bool,
 }
 
 /// A constant of a graph.
 #[derive(Debug, Default)]
 pub(super) struct Constant<'a> {
-    name: &'a str,
-    shape: Vec<u64>,
+    pub(super) name: &'a str,
+    pub(super) shape: Vec<u64>,
     /// Name of the file that has the numbers.
     file: Option<&'a str>,
     /// The numbers of a short list of integers.
-    integers: Vec<i64>,
+    pub(super) integers: Vec<i64>,
+    /// Whether they are its numbers: not if these are fractions, or lie in another file.
+    pub(super) is_exact: bool,
 }
 
 impl<'a> Graph<'a> {
@@ -110,9 +117,9 @@ impl<'a> Graph<'a> {
         for field in Fields::new(message) {
             match field? {
                 (1, input) => node.inputs.push(input.text()?),
-                (2, output) if node.output.is_empty() => node.output = output.text()?,
+                (2, output) => node.outputs.push(output.text()?),
                 (4, kind) => node.kind = kind.text()?,
-                (5, attribute) => self.attribute(attribute.bytes())?,
+                (5, attribute) => self.attribute(attribute.bytes(), &mut node)?,
                 (7, domain) => node.domain = domain.text()?,
                 _ => {}
             }
@@ -120,7 +127,11 @@ impl<'a> Graph<'a> {
         if operators::is_known(node.domain, node.kind) {
             // The operator `Constant` gives its value the name of its output.
             if let Some(constant) = self.constants.get_mut(constants) {
-                constant.name = node.output;
+                node.tensor = Some(constant.integers.clone());
+                constant.name = match node.kind {
+                    "Constant" => node.outputs.first().copied().unwrap_or_default(),
+                    _ => "",
+                };
             }
             return Ok(node);
         }
@@ -132,12 +143,20 @@ impl<'a> Graph<'a> {
         ))
     }
 
-    fn attribute(&mut self, message: &'a [u8]) -> Result<(), String> {
-        let mut integers = Vec::new();
+    fn attribute(&mut self, message: &'a [u8], node: &mut Node<'a>) -> Result<(), String> {
+        let (mut name, mut integers) = ("", Vec::new());
+        let (mut is_single, mut is_list, mut is_whole) = (false, false, true);
         for field in Fields::new(message) {
             match field? {
-                (3, number) => integers.push(number.number().cast_signed()),
-                (8, numbers) => append(&mut integers, numbers)?,
+                (1, text) => name = text.text()?,
+                (3, number) => {
+                    is_single = true;
+                    integers.push(number.number().cast_signed());
+                }
+                (8, numbers) => {
+                    is_list = true;
+                    is_whole &= append(&mut integers, numbers)?;
+                }
                 (5, tensor) | (10, tensor) => self.constant(tensor.bytes())?,
                 (6 | 11, _) => return Err("the model has graphs in its operators".to_owned()),
                 (22 | 23, _) => {
@@ -146,13 +165,21 @@ impl<'a> Graph<'a> {
                 _ => {}
             }
         }
-        // Of an operator `Constant`, this is its value; of others it is never looked up.
-        if !integers.is_empty() {
+        let mut known = node.attributes.iter();
+        node.is_ambiguous |= !is_whole
+            || is_single && (is_list || integers.len() > 1)
+            || known.any(|(known, _)| *known == name);
+        // The values of an operator `Constant`.
+        if name == "value_int" || name == "value_ints" {
+            let length = is_list.then_some(integers.len() as u64);
             self.add(Constant {
-                integers,
+                shape: length.into_iter().collect(),
+                integers: integers.clone(),
+                is_exact: true,
                 ..Constant::default()
             })?;
         }
+        node.attributes.push((name, integers));
         Ok(())
     }
 
@@ -195,7 +222,9 @@ impl<'a> Graph<'a> {
                 }
                 (1, dim) => constant.shape.push(dim.number()),
                 (2, number) => kind = number.number(),
-                (5 | 7, numbers) => append(&mut constant.integers, numbers)?,
+                (5 | 7, numbers) => {
+                    append(&mut constant.integers, numbers)?;
+                }
                 (9, bytes) => raw = bytes.bytes(),
                 (8, text) => constant.name = text.text()?,
                 (13, entry) => {
@@ -209,9 +238,14 @@ impl<'a> Graph<'a> {
                 return Err(format!("a constant of more than {RANK_LIMIT} dimensions"));
             }
         }
+        // Which of two forms counts is up to the reader.
+        if !raw.is_empty() && !constant.integers.is_empty() {
+            return Err("a constant has its numbers twice".to_owned());
+        }
         if constant.integers.is_empty() {
             constant.integers = raw_integers(kind, raw);
         }
+        constant.is_exact = matches!(kind, 6 | 7) && constant.file.is_none();
         if let Some(file) = constant.file
             && !self.weight_files.contains(&file)
         {
@@ -263,19 +297,20 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Appends the integers of a field, as far as they can be those of a shape.
-fn append(integers: &mut Vec<i64>, field: Field<'_>) -> Result<(), String> {
+/// Appends the integers of a field, as far as they can be those of a shape. False if there are more.
+fn append(integers: &mut Vec<i64>, field: Field<'_>) -> Result<bool, String> {
     match field {
         // A long list is no shape; each number has a byte or more.
-        Field::Bytes(bytes) if bytes.len() > SHAPE_NUMBERS * 10 => {}
+        Field::Bytes(bytes) if bytes.len() > SHAPE_NUMBERS * 10 => return Ok(false),
         Field::Bytes(bytes) => {
             let numbers = packed(bytes).ok_or("a list of numbers is cut off")?;
             integers.extend(numbers.into_iter().map(u64::cast_signed));
         }
         number => integers.push(number.number().cast_signed()),
     }
+    let is_whole = integers.len() <= SHAPE_NUMBERS;
     integers.truncate(SHAPE_NUMBERS);
-    Ok(())
+    Ok(is_whole)
 }
 
 /// The integers in the bytes of a tensor: of 32 bits (kind 6) or 64 (kind 7).

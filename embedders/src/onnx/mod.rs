@@ -1,6 +1,7 @@
 //! Models in the format ONNX, run by `rten` on the processor.
 
 mod batches;
+mod budget;
 mod graph;
 mod operators;
 mod protobuf;
@@ -9,12 +10,13 @@ mod runtime;
 use std::path::{Path, PathBuf};
 use std::{fmt, iter};
 
-use kb_types::{EmbedError, ModelCard, Pooling, TextEmbedder};
+use kb_types::{EmbedError, ModelCard, ModelFile, Pooling, TextEmbedder};
 
 use self::batches::{Batches, Row};
+use self::budget::Budget;
 use self::graph::Graph;
 use self::runtime::Runtime;
-use crate::files;
+use crate::files::{Files, Origin};
 use crate::folder::{self, Settings};
 use crate::tokenizer::{self, Tokenizer};
 
@@ -32,6 +34,11 @@ pub(crate) const GRAPHS: [&str; 6] = [
 /// Most bytes of the graph and of each file of weights: what Protocol Buffers allow.
 pub(crate) const GRAPH_LIMIT_BYTES: u64 = (1 << 31) - 1;
 
+/// The name of the graph in a .kb.
+const KEPT_GRAPH: &str = "model.onnx";
+/// The name of the tokenizer.
+const TOKENIZER: &str = "tokenizer.json";
+
 /// Texts that keep all threads busy with batches of similar length.
 const PREFERRED_TEXTS: usize = 256;
 
@@ -44,6 +51,19 @@ pub(crate) struct OnnxEmbedder {
     /// Tokens of the prefix of a query.
     query_prefix_tokens: usize,
     batches: Batches,
+    /// The folder with the settings.
+    home: PathBuf,
+    origin: Origin,
+}
+
+/// Where a model is.
+struct Place<'p> {
+    files: &'p Files,
+    /// The folder with the settings.
+    home: &'p Path,
+    graph: &'p Path,
+    name: String,
+    location: String,
 }
 
 impl fmt::Debug for OnnxEmbedder {
@@ -85,8 +105,8 @@ impl OnnxEmbedder {
     /// for what this program cannot do.
     pub(crate) fn load(path: &Path, threads: usize) -> Result<OnnxEmbedder, EmbedError> {
         let path = folder::absolute(path)?;
-        let file = graph_file(&path)?;
-        let beside = file.parent().unwrap_or(&path);
+        let graph = graph_file(&path)?;
+        let beside = graph.parent().unwrap_or(&path);
         // Hubs keep graphs in a folder of their own below the settings.
         let folders = [beside, beside.parent().unwrap_or(beside)];
         let home = folders
@@ -95,25 +115,60 @@ impl OnnxEmbedder {
         let home = home.ok_or_else(|| EmbedError::Missing {
             what: beside.join("tokenizer.json").display().to_string(),
         })?;
-        let tokenizer_path = home.join("tokenizer.json");
-        let tokenizer_bytes = files::read(&tokenizer_path, tokenizer::FILE_LIMIT_BYTES)?;
+        let place = Place {
+            files: &Files::Disk,
+            home,
+            graph: &graph,
+            name: folder::name(home),
+            location: path.display().to_string(),
+        };
+        OnnxEmbedder::build(&place, threads)
+    }
+
+    /// Reads a model that a .kb keeps.
+    ///
+    /// # Errors
+    /// As [`OnnxEmbedder::load`].
+    pub(crate) fn unpack(
+        name: &str,
+        files: Vec<ModelFile>,
+        threads: usize,
+    ) -> Result<OnnxEmbedder, EmbedError> {
+        let place = Place {
+            files: &Files::Kept(files),
+            home: Path::new(""),
+            graph: Path::new(KEPT_GRAPH),
+            name: name.to_owned(),
+            location: String::new(),
+        };
+        OnnxEmbedder::build(&place, threads)
+    }
+
+    fn build(place: &Place<'_>, threads: usize) -> Result<OnnxEmbedder, EmbedError> {
+        let Place {
+            files, home, graph, ..
+        } = *place;
+        let mut origin = Origin::default();
+        let tokenizer_path = home.join(TOKENIZER);
+        let tokenizer_bytes = files.read(&tokenizer_path, tokenizer::FILE_LIMIT_BYTES)?;
         let mut tokenizer = Tokenizer::new(&tokenizer_path, &tokenizer_bytes)?;
-        let settings = Settings::read(home, tokenizer.truncation())?;
+        let settings = Settings::read(files, home, tokenizer.truncation())?;
         if settings.lower_case {
             tokenizer.lower_case();
         }
 
-        let bytes = files::read(&file, GRAPH_LIMIT_BYTES)?;
+        let bytes = files.read(graph, GRAPH_LIMIT_BYTES)?;
         let unfit = |reason: String| EmbedError::Unfit {
-            reason: format!("{}: {reason}", file.display()),
+            reason: format!("{}: {reason}", graph.display()),
         };
-        let graph = Graph::read(&bytes).map_err(unfit)?;
-        let mut weights = Vec::with_capacity(graph.weight_files.len());
-        for name in &graph.weight_files {
-            weights.push((
-                (*name).to_owned(),
-                files::read(&beside.join(name), GRAPH_LIMIT_BYTES)?,
-            ));
+        let read = Graph::read(&bytes).map_err(unfit)?;
+        origin.add(KEPT_GRAPH, graph);
+        origin.add(TOKENIZER, &tokenizer_path);
+        let mut weights = Vec::with_capacity(read.weight_files.len());
+        for name in &read.weight_files {
+            let path = graph.with_file_name(name);
+            weights.push(((*name).to_owned(), files.read(&path, GRAPH_LIMIT_BYTES)?));
+            origin.add(name, &path);
         }
         let mut hash = blake3::Hasher::new();
         let parts = iter::once(&bytes).chain(weights.iter().map(|(_, bytes)| bytes));
@@ -121,7 +176,13 @@ impl OnnxEmbedder {
             hash.update(&(part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        let rounds_activations = graph.rounds_activations();
+        let rounds_activations = read.rounds_activations();
+        let budget = Budget::new(&read);
+        let is_strict = matches!(files, Files::Kept(_));
+        // Before the runtime computes anything: it does what depends on weights alone when it loads them.
+        for (texts, width) in Batches::extremes(settings.max_tokens) {
+            budget.check(texts, width, is_strict).map_err(unfit)?;
+        }
         let runtime = Runtime::load(bytes, weights, settings.pooling).map_err(unfit)?;
         if let (Some(step), false) = (&settings.further_step, runtime.pools_itself()) {
             return Err(unfit(format!(
@@ -138,8 +199,8 @@ impl OnnxEmbedder {
             query_prefix_tokens: prefix_tokens(&settings.query_prefix),
             card: ModelCard {
                 source: "onnx".to_owned(),
-                name: folder::name(home),
-                location: path.display().to_string(),
+                name: place.name.clone(),
+                location: place.location.clone(),
                 dimension: 0,
                 pooling: settings.pooling,
                 normalised: true,
@@ -148,8 +209,14 @@ impl OnnxEmbedder {
                 max_tokens: settings.max_tokens,
                 weights: Some(*hash.finalize().as_bytes()),
             },
-            batches: Batches::new(runtime, tokenizer.padding(), threads, rounds_activations),
+            batches: Batches::new(runtime, tokenizer.padding(), threads, rounds_activations)
+                .within(is_strict.then_some(budget)),
             tokenizer,
+            home: home.to_path_buf(),
+            origin: match files {
+                Files::Disk => origin,
+                Files::Kept(_) => Origin::default(),
+            },
         };
         embedder.probe().map_err(|error| match error {
             EmbedError::Unfit { reason } => unfit(reason),
@@ -224,6 +291,10 @@ impl TextEmbedder for OnnxEmbedder {
 
     fn preferred_batch(&self) -> usize {
         PREFERRED_TEXTS
+    }
+
+    fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
+        self.origin.read(&self.home, &folder::SETTINGS)
     }
 }
 

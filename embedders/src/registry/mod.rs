@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, thread};
 
-use kb_types::{EmbedError, ModelCard, TextEmbedder};
+use kb_types::{EmbedError, ModelCard, ModelFile, TextEmbedder};
 
 pub use self::resolver::{Resolver, sends_texts};
 pub use self::specification::Specification;
@@ -110,6 +110,10 @@ impl TextEmbedder for Model {
     fn preferred_batch(&self) -> usize {
         self.embedder().preferred_batch()
     }
+
+    fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
+        self.embedder().files()
+    }
 }
 
 /// Loads the model that a specification names: `builtin`, `none`, `onnx:FOLDER`, `model2vec:FOLDER`,
@@ -176,6 +180,24 @@ pub fn load(kind: cache::Kind, path: &Path, options: &Options) -> Result<Model, 
     Ok(Model(match kind {
         cache::Kind::Onnx => Kind::Onnx(Box::new(OnnxEmbedder::load(path, options.threads())?)),
         cache::Kind::Model2Vec => Kind::Model2Vec(Box::new(Model2VecEmbedder::load(path)?)),
+    }))
+}
+
+/// Reads a model of files that a .kb keeps.
+fn unpack(card: &ModelCard, files: Vec<ModelFile>, options: &Options) -> Result<Model, EmbedError> {
+    let name = card.name.as_str();
+    Ok(Model(match card.source.as_str() {
+        "onnx" => Kind::Onnx(Box::new(OnnxEmbedder::unpack(
+            name,
+            files,
+            options.threads(),
+        )?)),
+        "model2vec" => Kind::Model2Vec(Box::new(Model2VecEmbedder::unpack(name, files)?)),
+        _ => {
+            return Err(EmbedError::Missing {
+                what: format!("the model {card}"),
+            });
+        }
     }))
 }
 

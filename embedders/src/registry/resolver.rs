@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use kb_types::{EmbedError, EmbedderResolver, ModelCard, TextEmbedder};
+use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
-use super::{Choice, Model, Options, parse, service_of_card};
+use super::{Choice, Model, Options, parse, service_of_card, unpack};
 use crate::cache::Cache;
 
 /// How long a model that cannot be loaded is not tried again: a server would read its files for each query.
@@ -113,5 +113,9 @@ impl EmbedderResolver for Resolver {
         let found = self.load(card);
         all.push((card.clone(), found.clone(), Instant::now()));
         found
+    }
+
+    fn unpack(&self, card: &ModelCard, files: Vec<ModelFile>) -> Found {
+        unpack(card, files, &self.options).map(Model::shared)
     }
 }

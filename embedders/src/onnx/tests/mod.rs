@@ -1,5 +1,6 @@
 //! Small models, written here byte for byte.
 
+mod budget;
 mod made;
 
 use std::fs;

@@ -214,6 +214,21 @@ pub enum EmbedError {
     Stopped,
 }
 
+/// A file of a model, as a .kb keeps it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ModelFile {
+    /// Its path in the folder of the model, with `/`.
+    pub name: String,
+    /// All of it.
+    pub bytes: Vec<u8>,
+}
+
+impl Debug for ModelFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ModelFile({:?}, {} bytes)", self.name, self.bytes.len())
+    }
+}
+
 /// A model that embeds texts. Calls may come from several threads at once.
 pub trait TextEmbedder: Send + Sync + Debug {
     /// What files say of this model.
@@ -234,6 +249,16 @@ pub trait TextEmbedder: Send + Sync + Debug {
 
     /// How many texts a call of [`TextEmbedder::passages`] takes best, at least 1.
     fn preferred_batch(&self) -> usize;
+
+    /// The files that make the model, with its licences, for [`EmbedderResolver::unpack`].
+    ///
+    /// # Errors
+    /// [`EmbedError::Unfit`] if it has none, as a service; those of reading them.
+    fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
+        Err(EmbedError::Unfit {
+            reason: format!("{} has no files", self.card()),
+        })
+    }
 }
 
 /// Finds models by their cards: what a front gives to the engine.
@@ -244,6 +269,23 @@ pub trait EmbedderResolver: Send + Sync + Debug {
     /// # Errors
     /// [`EmbedError::Missing`] if it is not on this machine; other errors if it is and cannot be used.
     fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError>;
+
+    /// The model of a card out of files that a .kb keeps. They come from strangers: they are data, and nothing that
+    /// they say costs more time or memory than the model may have. The caller compares the cards.
+    ///
+    /// # Errors
+    /// [`EmbedError::Unfit`] and [`EmbedError::Budget`] for what is no such model; [`EmbedError::Missing`] where this
+    /// program runs no models.
+    fn unpack(
+        &self,
+        card: &ModelCard,
+        files: Vec<ModelFile>,
+    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        let _ = files;
+        Err(EmbedError::Missing {
+            what: format!("a program that runs {card}"),
+        })
+    }
 }
 
 /// Checks that a model returned `texts` vectors of finite numbers.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{EmbedError, ModelCard, Pooling, TextEmbedder};
+use super::{EmbedError, ModelCard, ModelFile, Pooling, TextEmbedder};
 
 /// Sums pseudo-random vectors of lower-case words; the name of the model is the seed.
 #[derive(Debug)]
@@ -31,6 +31,23 @@ impl WordHashes {
             synonyms: Vec::new(),
             embedded: AtomicUsize::new(0),
         }
+    }
+
+    /// The model of its files.
+    ///
+    /// # Errors
+    /// [`EmbedError::Missing`] without a name.
+    pub fn unpack(card: &ModelCard, files: &[ModelFile]) -> Result<WordHashes, EmbedError> {
+        let [name, synonyms @ ..] = files else {
+            return Err(EmbedError::Missing {
+                what: "name".to_owned(),
+            });
+        };
+        let text = |file: &ModelFile| String::from_utf8_lossy(&file.bytes).into_owned();
+        let model = WordHashes::new(&text(name), card.dimension);
+        Ok(synonyms
+            .iter()
+            .fold(model, |model, file| model.synonym(&file.name, &text(file))))
     }
 
     /// Makes two words mean the same.
@@ -98,5 +115,17 @@ impl TextEmbedder for WordHashes {
 
     fn preferred_batch(&self) -> usize {
         4
+    }
+
+    fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
+        let mut files = vec![ModelFile {
+            name: "name".to_owned(),
+            bytes: self.card.name.clone().into_bytes(),
+        }];
+        files.extend(self.synonyms.iter().map(|(word, same)| ModelFile {
+            name: word.clone(),
+            bytes: same.clone().into_bytes(),
+        }));
+        Ok(files)
     }
 }
