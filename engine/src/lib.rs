@@ -99,8 +99,8 @@ pub use ingest::report::{
 };
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport,
-    SourceInfo, VectorTarget, document_of, wait_for_writer,
+    ColumnUpdate, ImportReport, NewVectors, PackedModel, ReembedOptions, ReembedReport,
+    SealOptions, SealReport, SourceInfo, VectorTarget, document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
@@ -109,8 +109,8 @@ pub use kb::check_hits;
 #[cfg(feature = "regex")]
 pub use kb::search_files_regex;
 pub use kb::{
-    FILES_LIMIT, Kb, LeftOut, LeftOutReason, NamedText, Texts, read_texts, search_files,
-    search_files_symbols, search_files_with,
+    Embedded, FILES_LIMIT, Kb, LeftOut, LeftOutReason, ModelCoverage, NamedText, Texts, read_texts,
+    search_files, search_files_symbols, search_files_with,
 };
 #[cfg(feature = "ingest")]
 pub use kb_extract::secrets::{Secret, secret_by_name, secret_in};
@@ -128,7 +128,7 @@ pub use kb_types::{
     Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use,
     VECTOR_DIM_LIMIT, column_name,
 };
-pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, Pooling, TextEmbedder};
+pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, TextEmbedder};
 pub use kb_types::{Error, PatternFault, Result};
 pub use kb_types::{calendar, cell_text, escape, file_types, percent};
 pub use metric::Metric;

@@ -172,6 +172,7 @@ pub fn reembed_report(report: &ReembedReport) -> Object {
         .field("column", report.column.as_str())
         .field("model", report.model.as_str())
         .field("embedded", report.embedded)
+        .field("cached", report.cached)
         .field("empty", report.empty)
         .field("left", report.left)
         .field("chunks", report.chunks)

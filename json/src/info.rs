@@ -77,7 +77,9 @@ pub fn vector_column(column: &VectorColumn) -> Object {
         .field("rows", column.rows)
         .field("default", column.is_default);
     let object = match &column.card {
-        Some(card) => object.object("card", model_card(card)),
+        Some(card) => object
+            .object("card", model_card(card))
+            .field("model_bytes", column.model_bytes),
         None => object,
     };
     match &column.recall {

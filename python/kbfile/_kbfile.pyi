@@ -295,8 +295,10 @@ class Kb:
         """Returns the documents in a folder and its subfolders, in the order of their paths; without a folder, all documents.
         With recursive=False, only those in the folder itself.
         """
-    def embed(self, text: str) -> Any:
-        """Embeds a query with the model of the file. Returns float32 `[1, dim]`. Raises ModelError if the model is missing."""
+    def embed(self, text: str, *, column: str | None = None) -> Any:
+        """Embeds a query with the model of a column of vectors; without `column`, of the default column if that knows its
+        model, else of the built-in one. Returns float32 `[1, dim]`. Raises ModelError if the model is missing.
+        """
     @property
     def vectors(self) -> Vectors:
         """The stored vectors of the newest commit, without a copy."""
@@ -491,9 +493,12 @@ class Writer(Kb):
         *,
         replace: bool = False,
         vectors: Literal["i8", "i4"] | None = None,
+        with_model: bool = False,
         progress: bool | ProgressCallback | None = None,
     ) -> SealReport:
-        """Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place."""
+        """Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place.
+        `with_model=True` puts the models of its columns of vectors into it.
+        """
 
 @final
 class Hits(Sequence["Hit"]):
@@ -1139,6 +1144,9 @@ class ReembedReport:
     @property
     def embedded(self) -> int:
         """Chunks that were embedded."""
+    @property
+    def cached(self) -> int:
+        """Chunks whose text the model had embedded before, and did not again."""
     @property
     def empty(self) -> int:
         """Chunks of which the model knows no token."""

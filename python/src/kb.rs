@@ -396,10 +396,18 @@ impl Kb {
         Ok(DocumentIterator::of(&self.handle, found.items, true))
     }
 
-    /// Embeds a query with the model of the file. Returns float32 `[1, dim]`. Raises ModelError if the model is missing.
-    fn embed<'py>(&self, py: Python<'py>, text: String) -> PyResult<Bound<'py, PyAny>> {
+    /// Embeds a query with the model of a column of vectors; without `column`, of the default column if that knows its
+    /// model, else of the built-in one. Returns float32 `[1, dim]`. Raises ModelError if the model is missing.
+    #[pyo3(signature = (text, *, column = None))]
+    fn embed<'py>(
+        &self,
+        py: Python<'py>,
+        text: String,
+        column: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let kb = self.handle.kb(py)?;
-        let (vector, _) = run_short(py, || kb.embed(&text))?;
+        let embedded = run_short(py, || kb.embed_for(column.as_deref(), &text))?;
+        let vector = embedded.vector;
         let dim = vector.len();
         Array::new(vector, dim).view(py)
     }

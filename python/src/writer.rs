@@ -14,7 +14,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use crate::call::{Listener, run};
+use crate::call::{Listener, run, run_short};
 use crate::command::worker;
 use crate::embedding::{model_of, models_of_machine, reembed_options, reports, resolver};
 use crate::error::{invalid, of_code, raised};
@@ -515,24 +515,30 @@ impl Writer {
     }
 
     /// Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place.
-    #[pyo3(signature = (output = None, *, replace = false, vectors = None, progress = None))]
+    /// `with_model=True` puts the models of its columns of vectors into it.
+    #[pyo3(signature = (output = None, *, replace = false, vectors = None, with_model = false, progress = None))]
     fn seal(
-        &self,
-        py: Python<'_>,
+        slf: &Bound<'_, Self>,
         output: Option<&Bound<'_, PyAny>>,
         replace: bool,
         vectors: Option<&Bound<'_, PyAny>>,
+        with_model: bool,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<SealReport> {
+        let (py, writer) = (slf.py(), slf.get());
         let output = output.map(absolute).transpose()?;
-        let options = SealOptions::new()
+        let mut options = SealOptions::new()
             .replace(replace)
             .vectors(codec("vectors", vectors)?);
         let listener = Listener::of(progress)?;
-        self.change(py, &Listener::none(), |writer, hook| {
+        writer.change(py, &Listener::none(), |writer, hook| {
             writer.commit_with(hook)
         })?;
-        let report = self.change(py, &listener, |writer, hook| {
+        if with_model {
+            let kb = slf.as_super().get().handle.kb(py)?;
+            options = options.models(run_short(py, || kb.pack_models())?);
+        }
+        let report = writer.change(py, &listener, |writer, hook| {
             writer.seal(output.as_deref(), &options, hook)
         })?;
         Ok(SealReport::from(report))

@@ -47,6 +47,8 @@ def test_a_function_fills_a_column_and_embeds_queries(path: Path) -> None:
         assert hits[0].bonuses["contextual"] > 0
         assert not hits.warnings
         assert kb.search("zorb", vector_column="words")[0].document == "07.txt"
+        vector = kb.embed("zorb", column="words")
+        assert kb.search("", vector=vector, vector_column="words")[0].document == "07.txt"
     with kbfile.open(path) as kb:
         assert any("python:words" in warning for warning in kb.search("gauge").warnings)
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueHint};
-use kb_engine::{Cursor, Mode, PageOptions};
+use clap::{Args, ValueEnum, ValueHint};
+use kb_engine::{Cursor, Mode, PageOptions, VectorCodec};
 
 use crate::output::hyperlink::HyperlinkFormat;
 
@@ -131,4 +131,22 @@ pub(crate) struct JsonFlag {
 pub(crate) fn modes() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::name))
         .map(|name| Mode::from_name(&name).unwrap_or_default())
+}
+
+/// How vectors are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VectorsArgument {
+    /// 8 bits per dimension
+    I8,
+    /// 4 bits per dimension
+    I4,
+}
+
+impl VectorsArgument {
+    pub(crate) fn codec(self) -> VectorCodec {
+        match self {
+            VectorsArgument::I8 => VectorCodec::I8,
+            VectorsArgument::I4 => VectorCodec::I4,
+        }
+    }
 }

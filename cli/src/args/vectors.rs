@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueHint};
 use kb_engine::Metric;
 
-use super::flags::{FileOperand, JsonFlag};
-use super::writing::{VectorsArgument, WaitFlag};
+use super::flags::{FileOperand, JsonFlag, VectorsArgument};
+use super::writing::WaitFlag;
 
 /// Import documents from a table, or vectors that another program made for the chunks of a .kb file
 #[derive(Debug, Args)]
@@ -169,6 +169,13 @@ pub(crate) struct ReembedArguments {
     /// Remove the vectors of another model from this column first
     #[arg(long)]
     pub(crate) replace: bool,
+
+    /// Do not keep vectors by their texts
+    ///
+    /// Without this flag the file keeps what was embedded: a document that comes back or is renamed, and a model that
+    /// is used again, cost nothing. That takes as many bytes as the column; `kb seal` drops it.
+    #[arg(long)]
+    pub(crate) no_cache: bool,
 
     /// Send the texts to the service that SPEC names (`openai:`)
     ///

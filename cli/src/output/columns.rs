@@ -2,7 +2,7 @@
 
 use kb_engine::VectorColumn;
 
-use crate::output::format::{count, plural};
+use crate::output::format::{bytes, count, plural};
 
 /// Returns `384 dimensions, cosine, i8, 120 of 121 chunks, default, all-MiniLM-L6-v2`.
 pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
@@ -21,6 +21,9 @@ pub(crate) fn column_facts(column: &VectorColumn, chunks: u64) -> String {
     }
     if !column.model.is_empty() {
         facts.push_str(&format!(", {}", column.model));
+    }
+    if let Some(size) = column.model_bytes {
+        facts.push_str(&format!(", with the model in the file ({})", bytes(size)));
     }
     if let Some(recall) = &column.recall {
         facts.push_str(&format!(

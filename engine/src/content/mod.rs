@@ -51,4 +51,6 @@ pub(crate) use sizes::sizes;
 pub use text::{DocumentText, WHOLE_TEXT_LIMIT_BYTES};
 pub(crate) use text::{head, text, text_paged};
 pub use vectors::{ChunkPlace, ColumnRecall, VectorBlock, VectorColumn, VectorRow, Vectors};
-pub(crate) use vectors::{chunks_in_order, vector_columns, vector_rows, vectors, vectors_of};
+pub(crate) use vectors::{
+    chunks_in_order, live_rows, vector_columns, vector_rows, vectors, vectors_of,
+};

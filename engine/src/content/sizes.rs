@@ -9,7 +9,9 @@ use crate::store::tables;
 use crate::store::vector_columns::BUILT_IN;
 
 /// Names of the sections behind those of columns, in the order of [`Sizes::sections`].
-const OTHER_SECTIONS: [&str; 6] = [
+const OTHER_SECTIONS: [&str; 8] = [
+    "models",
+    "cache",
     "documents",
     "outlines",
     "symbols",
@@ -59,6 +61,8 @@ pub(crate) fn sizes(commit: CommitView<'_>) -> Result<Sizes> {
             tables::SYMBOLS | tables::SYMBOL_GROUPS => {
                 add("symbols", table.branch_bytes + table.leaf_bytes);
             }
+            tables::MODELS => add("models", table.branch_bytes + table.leaf_bytes),
+            tables::CACHE => add("cache", table.branch_bytes + table.leaf_bytes),
             tables::VECTORS => add("vectors", table.branch_bytes + table.leaf_bytes),
             tables::FIELDS => add("fields", table.branch_bytes + table.leaf_bytes),
             tables::FACETS => add("facets", table.branch_bytes + table.leaf_bytes),

@@ -23,7 +23,7 @@ pub(crate) use self::models::{likeness, word_number, word_weight};
 pub(crate) use self::probe::{Probe, probes, verify_probes};
 #[cfg(feature = "model")]
 pub use self::static_model::built_in;
-pub(crate) use self::text_embedder::{changed, query, unavailable, verify_text_probes};
+pub(crate) use self::text_embedder::{changed, find, query, unavailable, verify_text_probes};
 #[cfg(feature = "ingest")]
 pub(crate) use self::text_embedder::{passages, text_probes};
 #[cfg(feature = "model")]

@@ -1,8 +1,10 @@
 //! Models that are not built in: their vectors checked, their probes, their errors as those of the engine.
 
+use std::sync::Arc;
+
 use kb_types::embedding::check_vectors;
-use kb_types::error::Error;
-use kb_types::{EmbedError, ModelCard, TextEmbedder};
+use kb_types::error::{Error, Result};
+use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
 #[cfg(feature = "ingest")]
 use super::probe::PROBE_TEXTS;
@@ -72,6 +74,31 @@ pub(crate) fn verify_text_probes(
         let is_near = cosine(stored, made).is_some_and(|cosine| cosine >= PROBE_COSINE);
         is_near || (is_zero(stored) && is_zero(made))
     }))
+}
+
+/// The model of a card: that of this machine, else the one whose files the .kb keeps.
+///
+/// # Errors
+/// Those of `kept`; inside, those of the models, and [`EmbedError::Unfit`] for one that was changed since.
+pub(crate) fn find(
+    models: &dyn EmbedderResolver,
+    card: &ModelCard,
+    kept: &mut dyn FnMut() -> Result<Option<Vec<ModelFile>>>,
+) -> Result<std::result::Result<Arc<dyn TextEmbedder>, EmbedError>> {
+    let same = |model: Arc<dyn TextEmbedder>| match model.card().is_same_model(card) {
+        true => Ok(model),
+        false => Err(EmbedError::Unfit {
+            reason: changed(card),
+        }),
+    };
+    let found = models.find(card).and_then(same);
+    if found.is_ok() {
+        return Ok(found);
+    }
+    Ok(match kept()? {
+        Some(files) => models.unpack(card, files).and_then(same),
+        None => found,
+    })
 }
 
 /// What is said of a model whose vectors are not those of its column.

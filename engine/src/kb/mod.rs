@@ -2,6 +2,7 @@
 //!
 //! Everything a front offers is a method here; fronts translate words and formats, no more.
 
+mod column_models;
 mod documents;
 mod open_file;
 mod reader;
@@ -20,6 +21,7 @@ mod trigram_tests;
 #[cfg(feature = "ingest")]
 mod writer;
 
+pub use column_models::{Embedded, ModelCoverage};
 #[cfg(feature = "regex")]
 pub use reader::search_files_regex;
 pub use reader::{FILES_LIMIT, Kb, search_files, search_files_symbols, search_files_with};

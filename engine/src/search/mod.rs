@@ -43,6 +43,7 @@ mod timer;
 mod top_k;
 
 pub use calibration::{Calibration, shown_score};
+pub(crate) use contextual::columns::embedded as embedded_for;
 pub use explanation::{Bonus, Explanation, Step, TermScore, TermStatistics};
 pub(crate) use filter::evaluation::documents_where;
 pub use filters::Filters;

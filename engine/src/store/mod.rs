@@ -10,6 +10,8 @@ pub(crate) mod decoder;
 pub(crate) mod deleted;
 pub(crate) mod dictionary;
 pub(crate) mod documents;
+#[cfg(feature = "ingest")]
+pub(crate) mod embedding_cache;
 pub(crate) mod facets;
 pub(crate) mod fields;
 pub(crate) mod handles;

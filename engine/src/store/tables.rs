@@ -50,9 +50,15 @@ pub(crate) const SKIPPED: &str = "skipped";
 /// `vectors`: number of a column of vectors of another model -> what it is; 0: the default one.
 pub(crate) const VECTORS: &str = "vectors";
 
+/// `models`: number of a column and of a piece, in one number -> the files of its model.
+pub(crate) const MODELS: &str = "models";
+
+/// `cache`: model and text, hashed -> the vector that the model made of the text.
+pub(crate) const CACHE: &str = "cache";
+
 /// All tables with a fixed name.
 #[cfg(any(test, feature = "testing"))]
-pub const ALL: [&str; 14] = [
+pub const ALL: [&str; 16] = [
     KB,
     DOCS,
     DOC_BY_PATH,
@@ -67,6 +73,8 @@ pub const ALL: [&str; 14] = [
     DELETED,
     SKIPPED,
     VECTORS,
+    MODELS,
+    CACHE,
 ];
 
 /// Name of the table that holds the extents of a segment.

@@ -127,6 +127,8 @@ pub(crate) struct ReembedReport {
     model: String,
     /// Chunks that were embedded.
     embedded: u64,
+    /// Chunks whose text the model had embedded before, and did not again.
+    cached: u64,
     /// Chunks of which the model knows no token.
     empty: u64,
     /// Chunks that still have no vector.
@@ -143,6 +145,7 @@ impl From<kb_engine::ReembedReport> for ReembedReport {
             column: report.column,
             model: report.model,
             embedded: report.embedded,
+            cached: report.cached,
             empty: report.empty,
             left: report.left,
             chunks: report.chunks,

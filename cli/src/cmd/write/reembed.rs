@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &ReembedArguments, output: &mut Output) -> Result<E
     let mut options = ReembedOptions::new()
         .codec(arguments.codec.codec())
         .max_time(arguments.max_time)
+        .cache(!arguments.no_cache)
         .replace(arguments.replace);
     options.name.clone_from(&arguments.name);
     let cancel = stop_on_interrupt()?;
@@ -136,6 +137,10 @@ fn show(
         count(report.embedded),
         plural(report.chunks, "chunk"),
     ))?;
+    if report.cached > 0 {
+        let cached = plural(report.cached, "chunk");
+        output.note(&format!("{cached} had been embedded before"));
+    }
     if report.empty > 0 {
         let empty = plural(report.empty, "chunk");
         output.note(&format!("{empty} without any word got no vector"));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use kb_engine::{Error, Kb, KbWriter, SealOptions, SealReport};
+use kb_engine::{Error, Kb, KbWriter, PackedModel, SealOptions, SealReport};
 
 use crate::args::{SealArguments, VectorsArgument};
 use crate::exit::Exit;
@@ -28,11 +28,18 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
             Some(format!("`-o {}`", shell_word(inside))),
         ));
     }
-    Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
+    let kb = Kb::open(&file).map_err(|error| Failure::from_engine(error, "kb seal", &file))?;
+    let models = match arguments.with_model {
+        true => packed(&kb, &file, output)?,
+        false => Vec::new(),
+    };
+    drop(kb);
     let cancel = stop_on_interrupt()?;
     let options = SealOptions::new()
         .vectors(arguments.vectors.map(VectorsArgument::codec))
-        .replace(arguments.force);
+        .replace(arguments.force)
+        .keep_cache(arguments.keep_cache)
+        .models(models);
     let state = if written.exists() {
         "is unchanged"
     } else {
@@ -63,6 +70,25 @@ pub(crate) fn run(arguments: &SealArguments, output: &mut Output) -> Result<Exit
         }
         None => Exit::Found,
     })
+}
+
+/// The models that go into the file; says how large they are.
+fn packed(kb: &Kb, file: &Path, output: &mut Output) -> Result<Vec<PackedModel>, Failure> {
+    let models = kb.pack_models().map_err(|error| {
+        let hint = "`kb reembed --embedder SPEC` notes where the model is now";
+        Failure::from_engine(error, "kb seal", file).with_hint(hint.to_owned())
+    })?;
+    if models.is_empty() {
+        let message = format!("--with-model: no model embedded {}", file.display());
+        let hint = "the built-in model needs none; `kb reembed --embedder SPEC` adds vectors of another one";
+        return Err(Failure::usage(message, Some(hint.to_owned())));
+    }
+    for model in &models {
+        let name = output.name(&model.card.to_string()).into_owned();
+        let size = bytes(model.bytes());
+        output.note(&format!("{name} adds {size} to the file"));
+    }
+    Ok(models)
 }
 
 /// Turns an error into a failure with a hint. `state`: what happened to the output file.

@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 use kb_types::error::Result;
 use kb_types::{BUILT_IN_VECTORS, ModelCard};
 
+use crate::catalog::Catalog;
 use crate::content::CommitView;
 use crate::index::vector::Codec;
 use crate::metric::Metric;
+use crate::store::meta::kept_model;
 use crate::store::vector_columns::{BUILT_IN, NumberedColumn};
 
 /// A column of vectors: at most one for each chunk, all by one model.
@@ -31,6 +33,8 @@ pub struct VectorColumn {
     pub rows: u64,
     /// Whether a request with a vector that names no column searches this one.
     pub is_default: bool,
+    /// Bytes of its model, if the file keeps that.
+    pub model_bytes: Option<u64>,
     /// What searches find of it; `None` where nothing was measured, and of the built-in column, of which
     /// [`Info`](crate::Info) tells.
     pub recall: Option<ColumnRecall>,
@@ -104,15 +108,10 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
         codec: Codec::of(meta.embedder.codec)?,
         rows: meta.chunks,
         is_default: columns.default == BUILT_IN,
+        model_bytes: None,
         recall: None,
     }];
     for column in &columns.list {
-        let mut rows = 0;
-        for segment in &commit.catalog.segments {
-            let mut more = segment.records.more_vectors.iter();
-            let index = more.find(|index| index.number == column.number);
-            rows += index.map_or(0, |index| index.live_rows(segment.deleted_rows()));
-        }
         all.push(VectorColumn {
             name: column.record.name.clone(),
             model: column.record.model.clone(),
@@ -120,12 +119,23 @@ pub(crate) fn vector_columns(commit: CommitView<'_>) -> Result<Vec<VectorColumn>
             dim: column.record.dim,
             metric: column.metric,
             codec: Codec::of(column.record.codec)?,
-            rows,
+            rows: live_rows(commit.catalog, column.number),
             is_default: columns.default == column.number,
+            model_bytes: kept_model::size(commit.snapshot, column.number)?,
             recall: ColumnRecall::of(column),
         });
     }
     Ok(all)
+}
+
+/// Live chunks with a vector in a column of another model.
+pub(crate) fn live_rows(catalog: &Catalog, column: u16) -> u64 {
+    let rows = catalog.segments.iter().map(|segment| {
+        let mut more = segment.records.more_vectors.iter();
+        let index = more.find(|index| index.number == column);
+        index.map_or(0, |index| index.live_rows(segment.deleted_rows()))
+    });
+    rows.sum()
 }
 
 /// See [`crate::Kb::chunks_in_order`].

@@ -13,7 +13,7 @@ use crate::index::vector::{Codec, VectorRecord};
 use crate::store::vector_columns::BUILT_IN;
 
 pub use columns::{ChunkPlace, ColumnRecall, VectorColumn};
-pub(crate) use columns::{chunks_in_order, vector_columns};
+pub(crate) use columns::{chunks_in_order, live_rows, vector_columns};
 
 /// The vectors of one column of one commit, as they lie in the file.
 #[derive(Debug, Clone)]

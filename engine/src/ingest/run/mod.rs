@@ -23,7 +23,7 @@ mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
 pub(crate) use relation::{is_made_from, relation_of};
-pub use seal::{SealOptions, SealReport};
+pub use seal::{PackedModel, SealOptions, SealReport};
 pub(crate) use session::Session;
 pub use source_info::{SourceInfo, document_of};
 #[cfg(any(test, feature = "testing"))]

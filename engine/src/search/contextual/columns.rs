@@ -5,6 +5,7 @@ use kb_types::error::{Error, Result};
 use crate::catalog::Catalog;
 use crate::embed;
 use crate::search::sources::{Source, Sources, file_name};
+use crate::store::meta::kept_model;
 use crate::store::vector_columns::NumberedColumn;
 
 /// The column of a file whose model embeds queries: the default one if it knows its model, else the one that was made
@@ -32,7 +33,8 @@ pub(crate) fn embedded(
             needs: column.record.model.clone(),
         });
     };
-    let model = source.models.of(of_column);
+    let mut kept = || kept_model::read(source.snapshot, column.number);
+    let model = source.models.of(of_column, &mut kept)?;
     let vector = model.and_then(|model| embed::query(&*model, text));
     let mut vector = vector.map_err(|error| embed::unavailable(&of_column.card, error))?;
     // A query without any token has a vector of zeros, which is near nothing.

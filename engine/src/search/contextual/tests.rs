@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use kb_types::embedding::toy::WordHashes;
-use kb_types::{EmbedError, EmbedderResolver, ModelCard, TextEmbedder};
+use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
-use crate::ingest::run::ReembedOptions;
+use crate::ingest::run::{PackedModel, ReembedOptions, SealOptions};
 use crate::kb::{Kb, KbWriter};
 use crate::progress::Progress;
 use crate::search::{Mode, Request, Response};
@@ -23,6 +23,14 @@ impl EmbedderResolver for Only {
                 what: card.location.clone(),
             }),
         }
+    }
+
+    fn unpack(
+        &self,
+        card: &ModelCard,
+        files: Vec<ModelFile>,
+    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        Ok(Arc::new(WordHashes::unpack(card, &files)?))
     }
 }
 
@@ -177,4 +185,79 @@ fn files_with_and_without_a_column_are_searched_together() {
     // The same on several threads.
     let threads = crate::kb::search_files(&[&without, &with], &request.threads(2)).unwrap();
     assert_eq!(order(&threads), order(&response));
+}
+
+#[test]
+fn a_sealed_file_brings_its_model() {
+    let files = files();
+    let there = Only(Some(Arc::new(model())));
+    let kb = Kb::open(&files.with).unwrap().with_models(Arc::new(there));
+    let models = kb.pack_models().unwrap();
+    assert_eq!(models[0].column, "words");
+    assert_eq!(
+        models[0].bytes(),
+        "words".len() as u64 + "quibble".len() as u64
+    );
+    let seal = |from: &PathBuf, to: &str, models: Vec<PackedModel>| {
+        let to = from.with_file_name(to);
+        let mut writer = KbWriter::open(from).unwrap();
+        let options = SealOptions::new().models(models);
+        writer
+            .seal(Some(&to), &options, &mut Progress::ignore)
+            .unwrap();
+        to
+    };
+    let request = Request::new("zorb");
+    let without = seal(&files.with, "sealed.kb", Vec::new());
+    let response = search(&without, Some(Only(None)), &request);
+    assert!(response.warnings[0].contains("is missing"));
+    let shipped = seal(&files.with, "shipped.kb", models);
+    let found = |path: &PathBuf| {
+        let response = search(path, Some(Only(None)), &request);
+        assert!(response.warnings.is_empty(), "{:?}", response.warnings);
+        assert_eq!(response.hits[0].document, "07.txt");
+    };
+    found(&shipped);
+    let kb = Kb::open(&shipped).unwrap();
+    assert_eq!(kb.vector_columns().unwrap()[1].model_bytes, Some(12));
+    let same_root = |path: &PathBuf| Kb::open(path).unwrap().info().unwrap().content_root;
+    assert_eq!(same_root(&shipped), same_root(&without));
+    // It embeds later chunks too, and goes into the next sealed file without any model on the machine.
+    let mut writer = KbWriter::open(&shipped).unwrap();
+    writer.add_bytes("new.txt", b"one more bollard").unwrap();
+    writer.commit().unwrap();
+    let updates = writer
+        .update_embeddings(&Only(None), &ReembedOptions::new(), &mut Progress::ignore)
+        .unwrap();
+    assert_eq!(updates[0].outcome.as_ref().unwrap().embedded, 1);
+    let kb = Kb::open(&shipped)
+        .unwrap()
+        .with_models(Arc::new(Only(None)));
+    found(&seal(&shipped, "again.kb", kb.pack_models().unwrap()));
+    // It goes with its column.
+    writer.remove_vectors("words").unwrap();
+    let bytes = kb.sizes().unwrap().sections;
+    assert!(bytes.contains(&("models".to_owned(), 0)), "{bytes:?}");
+}
+
+#[test]
+fn a_model_in_a_file_is_used_for_its_own_column_only() {
+    let files = files();
+    let there = Only(Some(Arc::new(model())));
+    let kb = Kb::open(&files.with).unwrap().with_models(Arc::new(there));
+    let mut models = kb.pack_models().unwrap();
+    models[0].files[0].bytes = b"other".to_vec();
+    let mut writer = KbWriter::open(&files.with).unwrap();
+    let options = SealOptions::new().models(models.clone());
+    writer.seal(None, &options, &mut Progress::ignore).unwrap();
+    let response = search(&files.with, Some(Only(None)), &Request::new("zorb"));
+    assert!(
+        response.warnings[0].contains("it was changed since"),
+        "{:?}",
+        response.warnings
+    );
+    models[0].column = "elsewhere".to_owned();
+    let options = SealOptions::new().models(models);
+    let error = writer.seal(None, &options, &mut Progress::ignore);
+    assert_eq!(error.unwrap_err().code(), "EMBEDDING_MODEL_UNAVAILABLE");
 }

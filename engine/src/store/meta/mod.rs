@@ -15,6 +15,7 @@ use crate::store::tables;
 
 pub(crate) mod column_model;
 pub(crate) mod effort;
+pub(crate) mod kept_model;
 pub(crate) mod selection;
 pub(crate) mod vector_columns;
 

@@ -15,6 +15,7 @@ use crate::container::{Key, Snapshot};
 use crate::metric::Metric;
 use crate::store::effort::ColumnEffortRecord;
 use crate::store::meta::column_model::{ColumnModel, ColumnModelRecord};
+use crate::store::meta::kept_model;
 use crate::store::tables;
 
 const COLUMN_VERSION: u8 = 1;
@@ -242,11 +243,12 @@ impl VectorColumns {
         Ok(())
     }
 
-    /// Removes the row of a column.
+    /// Removes the row of a column, and the model that is kept of it.
     #[cfg(feature = "ingest")]
     pub fn remove(transaction: &mut Transaction<'_>, number: u16) -> Result<()> {
         let key = Key::U64(u64::from(number));
-        transaction.remove(tables::VECTORS, key).map(|_| ())
+        transaction.remove(tables::VECTORS, key)?;
+        kept_model::remove(transaction, number)
     }
 
     /// What a new file in the place of this one begins with: columns that know their model, which embeds the chunks

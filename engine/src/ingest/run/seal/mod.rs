@@ -11,4 +11,4 @@ mod seal;
 mod symbols;
 mod writer;
 
-pub use options::{SealOptions, SealReport};
+pub use options::{PackedModel, SealOptions, SealReport};

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use kb_types::{ModelCard, ModelFile};
+
 use crate::index::vector::Codec;
 use crate::ingest::report::MissedRecall;
 
@@ -31,6 +33,28 @@ pub struct SealOptions {
     pub vectors: Option<Codec>,
     /// Replace another .kb at the output. Its identity stays, its documents go.
     pub replace: bool,
+    /// Whether the vectors that are kept by their texts stay: [`ReembedOptions::cache`](crate::ReembedOptions::cache).
+    pub keep_cache: bool,
+    /// Models that the sealed file keeps, of [`Kb::pack_models`](crate::Kb::pack_models).
+    pub models: Vec<PackedModel>,
+}
+
+/// A model that a sealed file keeps, so that queries are embedded where it is nowhere else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedModel {
+    /// Name of the column of vectors.
+    pub column: String,
+    /// The model.
+    pub card: ModelCard,
+    /// Its files, with its licences.
+    pub files: Vec<ModelFile>,
+}
+
+impl PackedModel {
+    /// Bytes that it adds to a file.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes.len() as u64).sum()
+    }
 }
 
 impl SealOptions {
@@ -43,6 +67,20 @@ impl SealOptions {
     #[must_use]
     pub fn vectors(mut self, vectors: Option<Codec>) -> SealOptions {
         self.vectors = vectors;
+        self
+    }
+
+    /// Sets [`SealOptions::keep_cache`].
+    #[must_use]
+    pub fn keep_cache(mut self, keep_cache: bool) -> SealOptions {
+        self.keep_cache = keep_cache;
+        self
+    }
+
+    /// Sets [`SealOptions::models`].
+    #[must_use]
+    pub fn models(mut self, models: Vec<PackedModel>) -> SealOptions {
+        self.models = models;
         self
     }
 

@@ -11,6 +11,7 @@ use crate::container::{Snapshot, Transaction};
 use crate::index::vector::Codec;
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, new_manifest};
+use crate::ingest::run::seal::options::SealOptions;
 use crate::ingest::run::seal::plan::{PlannedSegment, SegmentPlan};
 use crate::ingest::run::seal::symbols::symbol_dictionary;
 use crate::ingest::run::vector_index::lists::ListLimits;
@@ -19,6 +20,8 @@ use crate::ingest::segment::more_vectors::ColumnMove;
 use crate::progress::{Progress, Reporter, Stage};
 use crate::store::block_writer::Compression;
 use crate::store::documents::{DocumentRecord, NO_SEGMENT};
+use crate::store::embedding_cache;
+use crate::store::meta::kept_model;
 use crate::store::meta::{Manifest, Meta, RootRecord, SealRecord, Settings};
 use crate::store::symbols::SymbolsWriter;
 use crate::store::vector_columns::{NumberedColumn, VectorColumns};
@@ -118,10 +121,11 @@ impl Sealing<'_, '_> {
 pub(super) fn write(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
-    vectors: Option<Codec>,
+    options: &SealOptions,
     (max_rows, list_limits): (u32, ListLimits),
     reporter: &Reporter<'_>,
 ) -> Result<([u8; 32], u64)> {
+    let vectors = options.vectors;
     let catalog = Catalog::load(snapshot)?;
     let mut embedder = catalog.meta.embedder.clone();
     if vectors != Some(Codec::I4) {
@@ -203,9 +207,7 @@ pub(super) fn write(
     };
     meta.write(transaction)?;
     settings.write(transaction)?;
-    if !columns.list.is_empty() {
-        columns.write(transaction)?;
-    }
+    keep(transaction, snapshot, &columns, options)?;
     sealing.manifest.write(transaction)?;
     let seal = SealRecord {
         content_root: root,
@@ -257,6 +259,35 @@ fn sealed_columns(
         });
     }
     Ok((columns, moves))
+}
+
+/// Writes the columns of vectors, and keeps what the options ask for.
+///
+/// # Errors
+/// [`Error::EmbeddingModelUnavailable`] if the column of a model is gone, or of another model by now.
+fn keep(
+    transaction: &mut Transaction<'_>,
+    snapshot: &Snapshot<'_>,
+    columns: &VectorColumns,
+    options: &SealOptions,
+) -> Result<()> {
+    if !columns.list.is_empty() {
+        columns.write(transaction)?;
+    }
+    if options.keep_cache {
+        embedding_cache::copy(snapshot, transaction)?;
+    }
+    for model in &options.models {
+        let column = columns.named(&model.column).filter(|column| {
+            let of_column = column.model.as_ref();
+            of_column.is_some_and(|of_column| of_column.card.is_same_model(&model.card))
+        });
+        let column = column.ok_or_else(|| Error::EmbeddingModelUnavailable {
+            needs: format!("the model of {:?}, which changed meanwhile", model.column),
+        })?;
+        kept_model::write(transaction, column.number, &model.files)?;
+    }
+    Ok(())
 }
 
 /// A root that tells nothing of the machine but the name of its folder.

@@ -77,7 +77,7 @@ impl Session {
                 let sealed = write(
                     &mut transaction,
                     snapshot,
-                    options.vectors,
+                    options,
                     (max_rows, self.list_limits),
                     reporter,
                 )?;

@@ -9,16 +9,17 @@ mod tests;
 mod waiting;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kb_types::embedding::EmbedderResolver;
 use kb_types::error::{Error, Result};
-use kb_types::{EmbedError, ModelCard, TextEmbedder};
+use kb_types::{EmbedError, ModelCard, ModelFile, TextEmbedder};
 
 pub use self::options::{ColumnUpdate, ReembedOptions, ReembedReport};
 use self::waiting::{WaitingChunk, document, waiting_chunks, waiting_documents};
 use crate::catalog::Catalog;
-use crate::container::Container;
+use crate::container::{Container, Snapshot};
 use crate::embed;
 use crate::ingest::run::session::Session;
 use crate::ingest::run::vector_index::lists::Columns;
@@ -26,7 +27,9 @@ use crate::ingest::run::vectors::change::Change;
 use crate::ingest::run::vectors::import::import;
 use crate::ingest::run::vectors::options::{NewVectors, VectorTarget};
 use crate::progress::{Progress, Reporter, Stage};
+use crate::store::embedding_cache::{self, CacheKey, CacheKeys};
 use crate::store::meta::column_model::ColumnModel;
+use crate::store::meta::kept_model;
 use crate::store::vector_columns::{NAME_LIMIT_CHARS, NumberedColumn, VectorColumns, name_fault};
 
 /// Batches whose texts are sorted by their length together: texts of one length need no padding.
@@ -41,6 +44,8 @@ const COMMIT_SHARE: u32 = 10;
 struct NewVector {
     chunk: WaitingChunk,
     vector: Vec<f32>,
+    /// Where it is kept for later runs; `None` if it is kept already, or not at all.
+    key: Option<CacheKey>,
 }
 
 /// What a run goes by.
@@ -53,6 +58,8 @@ struct Run<'r, 'h> {
     deadline: Option<Instant>,
     progress: Progress,
     report: ReembedReport,
+    /// What names the texts that the model embedded before; `None` if nothing is kept of it.
+    keys: Option<CacheKeys>,
     /// Vectors since the last commit.
     vectors: Vec<NewVector>,
     last_commit: Instant,
@@ -77,7 +84,10 @@ impl Session {
             let Some(of_column) = &column.model else {
                 continue;
             };
-            let outcome = match the_same(models, of_column) {
+            let number = column.number;
+            let kept = |snapshot: &Snapshot<'_>| kept_model::read(snapshot, number);
+            let mut kept = || Container::open(&self.path)?.read(kept);
+            let outcome = match the_same(models, of_column, &mut kept)? {
                 Ok(model) => {
                     let options = ReembedOptions {
                         name: Some(column.record.name.clone()),
@@ -131,6 +141,7 @@ impl Session {
                 column: name.clone(),
                 model: card.to_string(),
                 embedded: 0,
+                cached: 0,
                 empty: 0,
                 left: 0,
                 chunks: 0,
@@ -143,6 +154,7 @@ impl Session {
             reporter,
             deadline: options.max_time.map(|time| started + time),
             progress: Progress::new(Stage::Embed),
+            keys: CacheKeys::of(card).filter(|_| options.cache),
             vectors: Vec::new(),
             last_commit: Instant::now(),
             commit_took: Duration::ZERO,
@@ -201,9 +213,10 @@ impl Session {
     fn embed_sorted(
         &mut self,
         run: &mut Run<'_, '_>,
-        mut chunks: Vec<WaitingChunk>,
+        chunks: Vec<WaitingChunk>,
         batch: usize,
     ) -> Result<bool> {
+        let mut chunks = self.take_cached(run, chunks)?;
         chunks.sort_by_key(|chunk| chunk.text.len());
         let mut chunks = chunks.into_iter().peekable();
         while chunks.peek().is_some() {
@@ -221,6 +234,36 @@ impl Session {
             run.reporter.report(run.progress)?;
         }
         Ok(true)
+    }
+
+    /// Takes the vectors of texts that the model embedded before; returns the other chunks.
+    fn take_cached(
+        &self,
+        run: &mut Run<'_, '_>,
+        chunks: Vec<WaitingChunk>,
+    ) -> Result<Vec<WaitingChunk>> {
+        let Some(keys) = run.keys else {
+            return Ok(chunks);
+        };
+        let dimension = run.column.card.dimension;
+        let found = Container::open(&self.path)?.read(|snapshot| {
+            let texts = chunks.iter().map(|chunk| keys.key(&chunk.text));
+            texts
+                .map(|key| embedding_cache::get(snapshot, &key, dimension))
+                .collect::<Result<Vec<Option<Vec<f32>>>>>()
+        })?;
+        let mut others = Vec::new();
+        for (chunk, vector) in chunks.into_iter().zip(found) {
+            let Some(vector) = vector else {
+                others.push(chunk);
+                continue;
+            };
+            run.progress.files_done += 1;
+            run.report.cached += 1;
+            let key = None;
+            run.vectors.push(NewVector { chunk, vector, key });
+        }
+        Ok(others)
     }
 
     /// Commits the vectors that wait, but those of documents that were changed since.
@@ -243,6 +286,11 @@ impl Session {
             let vectors = current(&change, vectors)?;
             if vectors.is_empty() {
                 return Ok((None, false));
+            }
+            for new in &vectors {
+                if let Some(key) = &new.key {
+                    embedding_cache::put(change.transaction, key, &new.vector)?;
+                }
             }
             if change.catalog.vector_columns.named(&options.name).is_none() {
                 options.model = column.card.to_string();
@@ -327,6 +375,7 @@ impl Run<'_, '_> {
                 continue;
             }
             self.vectors.push(NewVector {
+                key: self.keys.map(|keys| keys.key(&chunk.text)),
                 chunk,
                 vector: vector.to_vec(),
             });
@@ -339,17 +388,17 @@ impl Run<'_, '_> {
 fn the_same(
     models: &dyn EmbedderResolver,
     column: &ColumnModel,
-) -> std::result::Result<std::sync::Arc<dyn TextEmbedder>, EmbedError> {
-    let model = models.find(&column.card)?;
-    let is_same = model.card().is_same_model(&column.card)
-        && embed::verify_text_probes(&*model, &column.probes)?;
-    if is_same {
-        Ok(model)
-    } else {
-        Err(EmbedError::Unfit {
-            reason: embed::changed(&column.card),
-        })
-    }
+    kept: &mut dyn FnMut() -> Result<Option<Vec<ModelFile>>>,
+) -> Result<std::result::Result<Arc<dyn TextEmbedder>, EmbedError>> {
+    let found = embed::find(models, &column.card, kept)?;
+    Ok(found.and_then(
+        |model| match embed::verify_text_probes(&*model, &column.probes)? {
+            true => Ok(model),
+            false => Err(EmbedError::Unfit {
+                reason: embed::changed(&column.card),
+            }),
+        },
+    ))
 }
 
 /// The vectors of documents that are as they were when they were embedded.

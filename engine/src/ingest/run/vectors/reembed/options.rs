@@ -22,6 +22,9 @@ pub struct ReembedOptions {
     pub commit_after: Duration,
     /// Commits after so many vectors.
     pub commit_vectors: usize,
+    /// Whether the file keeps each vector by its text and model, so that no text is embedded twice. They take as many
+    /// bytes as the column.
+    pub cache: bool,
 }
 
 impl Default for ReembedOptions {
@@ -35,6 +38,7 @@ impl Default for ReembedOptions {
             // vector.
             commit_after: Duration::from_secs(20),
             commit_vectors: 16_384,
+            cache: true,
         }
     }
 }
@@ -73,6 +77,13 @@ impl ReembedOptions {
         self
     }
 
+    /// Sets [`ReembedOptions::cache`].
+    #[must_use]
+    pub fn cache(mut self, cache: bool) -> ReembedOptions {
+        self.cache = cache;
+        self
+    }
+
     /// Sets [`ReembedOptions::commit_after`] and [`ReembedOptions::commit_vectors`].
     #[must_use]
     pub fn commit_every(mut self, time: Duration, vectors: usize) -> ReembedOptions {
@@ -89,8 +100,10 @@ pub struct ReembedReport {
     pub column: String,
     /// The model, as `source:name`.
     pub model: String,
-    /// Chunks that were embedded and committed.
+    /// Chunks that got a vector that was committed.
     pub embedded: u64,
+    /// Chunks whose text the model had embedded before, and did not again.
+    pub cached: u64,
     /// Chunks of which the model knows no token; they get no vector.
     pub empty: u64,
     /// Live chunks that still have no vector, without `empty`.

@@ -302,3 +302,63 @@ fn a_rebuilt_file_keeps_the_model_and_a_sealed_one_forgets_its_place() {
     reembed(&sealed, &model, &ReembedOptions::new());
     assert_eq!(column(&sealed).card.unwrap().location, "/toys/words");
 }
+
+#[test]
+fn no_text_is_embedded_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = filled(folder.path(), 6);
+    let (words, other) = (WordHashes::new("words", 32), WordHashes::new("other", 32));
+    let first = reembed(&path, &words, &ReembedOptions::new());
+    assert_eq!(first.cached, 0);
+    let nearest = |text: &str| {
+        let kb = Kb::open(&path).unwrap();
+        let vector = words.query(text).unwrap();
+        let request = crate::search::Request::new("").vector(vector);
+        let hits = kb.search(&request.vector_column("words")).unwrap().hits;
+        let names = hits.iter().map(|hit| hit.document.clone());
+        names.collect::<Vec<String>>()
+    };
+    let before = nearest("tide");
+    // Texts that are embedded to know the model.
+    let probes = 4;
+    // A column of another model in its place, and back.
+    let over = ReembedOptions::new().name("words").replace(true);
+    reembed(&path, &other, &over);
+    let embedded = words.embedded();
+    let back = reembed(&path, &words, &over);
+    assert_eq!((back.embedded, back.cached), (first.chunks, first.chunks));
+    assert_eq!(words.embedded(), embedded + probes);
+    assert_eq!(nearest("tide"), before);
+    // A document under another name, with the same title and text.
+    let mut writer = KbWriter::open(&path).unwrap();
+    let text = Kb::open(&path).unwrap().text("001.md", None).unwrap().text;
+    writer.remove("001.md").unwrap();
+    writer.add_bytes("moved/001.md", text.as_bytes()).unwrap();
+    writer.commit().unwrap();
+    drop(writer);
+    let embedded = words.embedded();
+    let moved = reembed(&path, &words, &ReembedOptions::new());
+    assert!(moved.cached > 0, "{moved:?}");
+    assert_eq!(moved.cached, moved.embedded);
+    assert!(words.embedded() <= embedded + 2 * probes);
+    // A sealed file has it only if asked for.
+    let cached = |keeps: bool| {
+        let sealed = path.with_file_name(format!("{keeps}.kb"));
+        let mut writer = KbWriter::open(&path).unwrap();
+        let options = crate::ingest::run::SealOptions::new().keep_cache(keeps);
+        writer
+            .seal(Some(&sealed), &options, &mut Progress::ignore)
+            .unwrap();
+        let sections = Kb::open(&sealed).unwrap().sizes().unwrap().sections;
+        let mut sections = sections.into_iter();
+        sections.find(|(name, _)| name == "cache").unwrap().1
+    };
+    assert_eq!(cached(false), 0);
+    assert!(cached(true) > 0);
+    // Without it the model embeds again.
+    let none = over.cache(false);
+    let seen = WordHashes::new("third", 32);
+    reembed(&path, &seen, &none);
+    reembed(&path, &other, &none);
+    assert_eq!(reembed(&path, &seen, &none).cached, 0);
+}
