@@ -12,17 +12,20 @@ use super::call::hits;
 use super::call::params::IndexName;
 use super::call::tool::Tool;
 use crate::indexes::Index;
-use crate::limits::TEXT_LIMIT;
+use crate::limits::{NAME_LIMIT, TEXT_LIMIT};
 use crate::response::{ToolError, ToolResponse, Warnings, wording};
 
 pub(super) struct GetEmbedding;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetEmbeddingParams {
-    /// Text to embed.
+    /// Text.
     #[schemars(length(max = TEXT_LIMIT))]
     text: String,
     index_name: Option<IndexName>,
+    /// See search.
+    #[schemars(length(max = NAME_LIMIT))]
+    vector_column: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -32,14 +35,16 @@ pub(super) struct Embedding {
     dimensions: usize,
     #[schemars(default)]
     model: String,
+    /// What to search with the vector.
+    #[schemars(default)]
+    vector_column: String,
     warnings: Option<Warnings>,
 }
 
 impl Tool for GetEmbedding {
     const NAME: &'static str = "get_embedding";
     const TITLE: &'static str = "Embed a text";
-    const DESCRIPTION: &'static str = "Embed a text with the model of the file. Rarely needed: search embeds the \
-        query.";
+    const DESCRIPTION: &'static str = "Embed a text; search does it itself.";
 
     type Params = GetEmbeddingParams;
     type Output = Embedding;
@@ -49,11 +54,13 @@ impl Tool for GetEmbedding {
             return Err(invalid("text", "it is empty; give at least one word"));
         }
         let index = index(cx, params.index_name.as_deref())?;
-        let (vector, model) = index.kb().embed(&params.text)?;
+        let column = params.vector_column.as_deref();
+        let embedded = index.kb().embed_for(column, &params.text)?;
         let embedding = Embedding {
-            dimensions: vector.len(),
-            embedding: vector.into_iter().map(six_digits).collect(),
-            model,
+            dimensions: embedded.vector.len(),
+            embedding: embedded.vector.into_iter().map(six_digits).collect(),
+            model: embedded.model,
+            vector_column: embedded.column,
             warnings: Warnings::of(cx.warnings.clone()),
         };
         let mut response = ToolResponse::new(&embedding, String::new());
@@ -118,6 +125,37 @@ mod tests {
         let json: Value = serde_json::from_str(&answer.text).unwrap();
         assert_eq!(json, Value::Object(answer.structured));
         assert_eq!(six_digits(0.123_456_78), json!(0.123457));
+    }
+
+    #[test]
+    fn a_column_has_vectors_of_its_own_model() {
+        let fixture = Fixture::guides();
+        fixture.embed("words");
+        let embed = |column: Option<&str>| {
+            let given = json!({"text": "sails", "vector_column": column});
+            fixture.answer("get_embedding", given).structured
+        };
+        let built_in = embed(None);
+        assert_eq!(built_in["vector_column"], "built-in");
+        assert_eq!(built_in["model"], embed(Some("built-in"))["model"]);
+        let words = embed(Some("words"));
+        assert_eq!(words["model"], "toy:words");
+        assert_eq!(words["dimensions"], 64);
+        assert_eq!(words["vector_column"], "words");
+        let given = json!({"query": "", "vector": words["embedding"], "vector_column": "words"});
+        let found = fixture.answer("search", given).structured;
+        assert!(!found["data"]["results"].as_array().unwrap().is_empty());
+        let change = |writer: &mut kb_engine::KbWriter| writer.set_default_vectors("words");
+        fixture.index().write(change).unwrap();
+        assert_eq!(embed(None)["vector_column"], "words");
+        let given = json!({"text": "sails", "vector_column": "none"});
+        let error = fixture.error("get_embedding", given);
+        assert_eq!(error.code, "INVALID_ARGUMENT");
+        assert!(error.text().contains("it has built-in, words"));
+        fixture.embed("unknown");
+        let given = json!({"text": "sails", "vector_column": "unknown"});
+        let error = fixture.error("get_embedding", given);
+        assert_eq!(error.code, "EMBEDDING_MODEL_UNAVAILABLE");
     }
 
     #[test]

@@ -6,7 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use kb_engine::escape::{escape_line, escape_text};
-use kb_engine::{Document, Extraction, KbWriter};
+use kb_engine::{
+    Document, EmbedError, EmbedderResolver, Extraction, KbWriter, ModelCard, Progress,
+    ReembedOptions, TextEmbedder,
+};
+use kb_types::embedding::toy::WordHashes;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -15,6 +19,22 @@ use crate::indexes::{Index, Indexes};
 use crate::options::{Options, StartError};
 use crate::response::{Object, ToolError, ToolResponse};
 use crate::tools::Call;
+
+/// Knows one model.
+#[derive(Debug)]
+struct Toys(Arc<WordHashes>);
+
+impl EmbedderResolver for Toys {
+    fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        let known = Arc::clone(&self.0);
+        match known.card().is_same_model(card) {
+            true => Ok(known),
+            false => Err(EmbedError::Missing {
+                what: card.location.clone(),
+            }),
+        }
+    }
+}
 
 pub(in crate::tools) struct Fixture {
     folder: Arc<TempDir>,
@@ -109,6 +129,16 @@ impl Fixture {
 
     pub(in crate::tools) fn path(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Fills a column with the vectors of a toy model. Only "words" is found again.
+    pub(in crate::tools) fn embed(&self, model: &str) {
+        kb_engine::install_models(Arc::new(Toys(Arc::new(WordHashes::new("words", 64)))));
+        let model = WordHashes::new(model, 64);
+        let embed = |writer: &mut KbWriter| {
+            writer.reembed(&model, &ReembedOptions::new(), &mut Progress::ignore)
+        };
+        self.index().write(embed).unwrap();
     }
 
     /// Adds one more document.

@@ -1,5 +1,7 @@
 //! `get_status`: whether documents are fully indexed.
 
+mod models;
+
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -7,6 +9,7 @@ use kb_engine::{DocumentInfo, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::models::{ModelStatus, models, tokens};
 use super::call::budget::{self, Attempt};
 use super::call::context::Context;
 use super::call::params::{ContinuationToken, DocumentName, IndexName, MaxTokens};
@@ -74,6 +77,8 @@ struct IndexStatus {
     writer: Option<String>,
     /// Since when it writes. ISO 8601.
     writing_since: Option<String>,
+    /// Models beside the built-in one.
+    models: Option<Vec<ModelStatus>>,
 }
 
 impl IndexStatus {
@@ -103,6 +108,7 @@ impl IndexStatus {
                 .filter(|names| !names.is_empty()),
             writer,
             writing_since: since,
+            models: models(index)?,
         })
     }
 
@@ -137,9 +143,18 @@ impl IndexStatus {
                 self.writing_since.as_ref().map(|it| it as &dyn Display),
             ),
         ]);
+        for model in self.models.iter().flatten() {
+            model.show(text);
+        }
         for name in self.stale.iter().flatten() {
             text.line(format!("stale: {name}"));
         }
+    }
+
+    /// Tokens of what has no fixed length.
+    fn tokens(&self) -> u64 {
+        let models = self.models.iter().flatten();
+        FACTS_TOKENS + tokens_of(self.stale.as_ref()) + models.map(ModelStatus::tokens).sum::<u64>()
     }
 }
 
@@ -193,8 +208,8 @@ impl Status {
 impl Tool for GetStatus {
     const NAME: &'static str = "get_status";
     const TITLE: &'static str = "Ingestion status";
-    const DESCRIPTION: &'static str = "Whether a document is indexed. Without document_id: running jobs and, per index, \
-        skipped files, changed sources and other writers.";
+    const DESCRIPTION: &'static str = "Whether a document is indexed, else jobs and, per index, skipped files, \
+        changed sources, models, writers.";
 
     type Params = GetStatusParams;
     type Output = Status;
@@ -230,8 +245,8 @@ impl Tool for GetStatus {
             };
             let shown = left.iter().map(|index| index.within(budget / 4));
             let shown: Vec<IndexStatus> = shown.collect();
-            let tokens = |index: &IndexStatus| FACTS_TOKENS + tokens_of(index.stale.as_ref());
-            let count = budget::count_that_fits(shown.iter().map(tokens), budget - for_jobs);
+            let tokens = shown.iter().map(IndexStatus::tokens);
+            let count = budget::count_that_fits(tokens, budget - for_jobs);
             let shown = shown.into_iter().take(count).collect::<Vec<_>>();
             let next = cx.list_next(&list, of_indexes.len(), start + count);
             page.continuation = next.map(|token| Continuation::of(Some(token.as_str())));
@@ -272,11 +287,6 @@ fn names_within(names: &[String], budget: u32) -> Vec<String> {
 
 fn tokens_of(names: Option<&Vec<String>>) -> u64 {
     names.into_iter().flatten().map(|name| tokens(name)).sum()
-}
-
-/// Of a name in a list.
-fn tokens(name: &str) -> u64 {
-    (name.len() as u64 + 8).div_ceil(4)
 }
 
 /// The indexes of that name, or all, and the jobs that make new ones: an index that is being made has a
@@ -459,6 +469,29 @@ mod tests {
                 .unwrap()
                 .contains("STALE: the file of a.md changed")
         );
+    }
+
+    #[test]
+    fn models_say_what_they_have_embedded_and_what_is_missing() {
+        let fixture = Fixture::guides();
+        let status = || fixture.answer("get_status", json!({})).structured;
+        assert!(status()["indexes"][0].get("models").is_none());
+        fixture.embed("words");
+        fixture.embed("unknown");
+        fixture.add("new.md", "a new wharf");
+        let models = status()["indexes"][0]["models"].clone();
+        let embedded = fixture.index().kb().state().unwrap().chunks - 1;
+        for (model, column) in [(&models[0], "words"), (&models[1], "unknown")] {
+            assert_eq!(model["vector_column"], column);
+            assert_eq!(model["model"], format!("toy:{column}"));
+            assert_eq!(
+                (&model["embedded"], &model["waiting"]),
+                (&json!(embedded), &json!(1))
+            );
+        }
+        assert!(models[0].get("missing").is_none(), "{models}");
+        let missing = models[1]["missing"].as_str().unwrap();
+        assert!(missing.contains("/toys/unknown is missing"), "{missing}");
     }
 
     #[test]
