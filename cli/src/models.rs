@@ -1,15 +1,17 @@
 //! Models that are not built in: those of columns of vectors, and the one that `--embedder` names.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kb_embedders::{Cache, Choice, Options, Resolver};
 use kb_engine::{EmbedError, EmbedderResolver, TextEmbedder};
 
 use crate::failure::Failure;
 
-/// Finds the models of columns.
+/// Finds the models of columns: for searches and for what embeds, so that a model is loaded once.
 pub(crate) fn resolver() -> Arc<dyn EmbedderResolver> {
-    Arc::new(Resolver::new(Options::default(), Cache::of_user()))
+    static RESOLVER: OnceLock<Arc<Resolver>> = OnceLock::new();
+    let resolver = || Arc::new(Resolver::new(Options::default(), Cache::of_user()));
+    RESOLVER.get_or_init(resolver).clone()
 }
 
 /// The model that `--embedder` names.

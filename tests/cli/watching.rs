@@ -339,3 +339,31 @@ fn a_file_of_an_older_format_is_rebuilt_with_a_note() {
     assert_eq!(watching.warning(), note);
     assert!(Kb::open(folder.join("harbour.kb")).is_ok());
 }
+
+#[test]
+fn models_of_columns_embed_what_changed() {
+    let folder = Folder::empty();
+    super::models::write_model(&folder.join("tiny"));
+    folder.write("harbour/one.md", "a word");
+    folder
+        .kb(["index", "harbour", "-o", "harbour.kb"])
+        .expect(0);
+    let embedder = ["reembed", "harbour.kb", "--embedder", "model2vec:tiny"];
+    folder.kb(embedder).expect(0);
+    let vectors = || {
+        let columns = Kb::open(folder.join("harbour.kb")).unwrap();
+        columns.vector_columns().unwrap()[1].rows
+    };
+    assert_eq!(vectors(), 1);
+    let watching = Watching::harbour(&folder);
+    folder.write("harbour/two.md", "a reader");
+    watching.change();
+    wait_until("the new chunk has a vector", || vectors() == 2);
+    let note = watching.warning();
+    let told = watching.stop();
+    let all = format!("{note}\n{}", told.stderr);
+    assert!(
+        all.contains("vectors \"tiny\": +1 by model2vec:tiny"),
+        "{all}"
+    );
+}

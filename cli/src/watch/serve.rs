@@ -12,6 +12,7 @@ use kb_engine::{Error, IndexOptions, Kb, Progress, Report};
 use kb_mcp::Note;
 
 use crate::failure::Failure;
+use crate::watch::embedding::Embedding;
 use crate::watch::events::{Signal, Watch, WatchedPath};
 use crate::watch::follower::{Follower, Listener, unwatchable};
 
@@ -76,7 +77,19 @@ impl ServedFile {
         if !self.with_sealed {
             self.wait_while_sealed(&kb);
         }
+        let served = self.clone();
+        let embedding = Embedding::start(&self.file, move |text| served.log(text));
+        let mut embedded = None;
         loop {
+            // Uploads count too, not only what the follower of the folders finds.
+            let commit = kb.state().ok().map(|state| state.commit);
+            if let Ok(embedding) = &embedding
+                && commit.is_some()
+                && commit != embedded
+            {
+                embedding.wake();
+                embedded = commit;
+            }
             // A file that cannot be read now is tried again at the next tick.
             if let Ok(sources) = sources(&kb)
                 && followed.as_ref() != Some(&sources)

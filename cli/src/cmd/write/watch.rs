@@ -14,6 +14,7 @@ use crate::output::Output;
 use crate::output::format::clock;
 use crate::output::progress::Meter;
 use crate::target::Target;
+use crate::watch::embedding::Embedding;
 use crate::watch::events::{Signal, Watch, WatchedPath};
 use crate::watch::follower::{Follower, Listener, unwatchable};
 use crate::writer_wait::{on_interrupt, waiting_note};
@@ -34,19 +35,25 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let options = arguments.selection.apply(options);
     let meter = Meter::of_run(output.stderr_is_terminal(), arguments.quiet);
     let file = target.file.clone();
+    let embedding = Embedding::start(&file, crate::output::log)
+        .map_err(|error| Failure::io("start a thread", &error))?;
     let listener = ConsoleListener {
+        embedding: &embedding,
         arguments,
         target,
         output,
         meter: Some(meter),
     };
-    Follower::new(file, watch, options, cancel, listener).follow()?;
+    let followed = Follower::new(file, watch, options, cancel, listener).follow();
+    embedding.stop();
+    followed?;
     // Without an error, only an interrupt ends it.
     Ok(Exit::Interrupted)
 }
 
 /// Prints one line for each run.
 struct ConsoleListener<'a> {
+    embedding: &'a Embedding,
     arguments: &'a WatchArguments,
     target: Target<'a>,
     output: &'a mut Output,
@@ -73,6 +80,7 @@ impl Listener for ConsoleListener<'_> {
             self.output.note(&note);
         }
         self.show(report)?;
+        self.embedding.wake();
         if is_first && !self.arguments.quiet && !self.arguments.json.json {
             self.output.note("watching; press Ctrl-C to stop");
         }
