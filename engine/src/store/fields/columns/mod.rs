@@ -30,6 +30,7 @@ use crate::container::{Key, Snapshot};
 use crate::store::fields::{FieldValue, facet, facets_of, normalized};
 use crate::store::tables;
 use order::ValueKind;
+#[cfg(feature = "testing")]
 pub use strips::STRIP_SLOTS;
 
 const FIELD_VERSION: u8 = 1;

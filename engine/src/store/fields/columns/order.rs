@@ -26,6 +26,7 @@ impl ValueKind {
     ];
 
     /// The name in the registry.
+    #[cfg(feature = "testing")]
     pub fn name(self) -> &'static str {
         match self {
             ValueKind::Text => "text",
