@@ -116,7 +116,7 @@ fn a_file_sealed_with_its_model_is_searched_where_there_is_none() {
     for number in 0..12 {
         let text = if number == 7 { "the reader" } else { "a word" };
         fs::create_dir_all(folder.join("docs")).unwrap();
-        fs::write(folder.join(&format!("docs/{number:02}.md")), text).unwrap();
+        fs::write(folder.join(format!("docs/{number:02}.md")), text).unwrap();
     }
     folder.kb(["index", "docs", "-o", "docs.kb"]).expect(0);
     let none = folder.kb(["seal", "docs.kb", "--with-model"]).expect(2);
