@@ -377,7 +377,7 @@ fn common_names_are_taken_by_every_tool() {
         (
             "search_docs",
             json!({"query": "a", "path": "docs", "max_results": 3}),
-            json!({"query": "a", "folder": "docs", "top_k": 3}),
+            json!({"query": "a", "path": "docs", "top_k": 3}),
         ),
         (
             "search",
