@@ -40,7 +40,7 @@ impl CacheKeys {
         Some(CacheKeys(half(&hash)))
     }
 
-    /// Of a text.
+    /// The key of the text of a chunk; prefixes of the model are in its half of the key.
     pub(crate) fn key(&self, text: &str) -> CacheKey {
         let mut hash = blake3::Hasher::new();
         hash.update(text.as_bytes());
@@ -83,7 +83,7 @@ pub(crate) fn get(
     Ok(Some(vector.collect()))
 }
 
-/// Keeps a vector.
+/// Keeps a vector with a byte a number: each is within half of 1/127 of the largest.
 ///
 /// # Errors
 /// Those of the transaction.

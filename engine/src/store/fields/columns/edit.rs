@@ -49,30 +49,20 @@ pub(crate) fn change(
         let rows = rows.clone();
         facets::change(transaction, segment, Facet::Edited, EDITED, rows, true)?;
     }
+    let mut set = |facet: &str, is_set| {
+        let rows = rows.clone();
+        facets::change(transaction, segment, Facet::Field, facet, rows, is_set)
+    };
     for facet in was {
         let was_facet = was_edited || !is_in_column(facet);
         if was_facet && !after.contains_key(facet) {
-            facets::change(
-                transaction,
-                segment,
-                Facet::Field,
-                facet,
-                rows.clone(),
-                false,
-            )?;
+            set(facet, false)?;
         }
     }
     for facet in is {
         let was_facet = before.contains_key(facet) && (was_edited || !is_in_column(facet));
         if !was_facet && (is_edited || !is_in_column(facet)) {
-            facets::change(
-                transaction,
-                segment,
-                Facet::Field,
-                facet,
-                rows.clone(),
-                true,
-            )?;
+            set(facet, true)?;
         }
     }
     Ok(())
