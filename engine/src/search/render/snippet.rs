@@ -7,6 +7,10 @@ use std::ops::Range;
 // Each of the ten hits of an answer has a snippet, so a line more costs ten times its tokens.
 const SNIPPET_LINES: usize = 4;
 
+/// Bytes up to which the next highlight is reached line by line.
+// Ten lines or so; beyond it, looking for the lines before the highlight costs less.
+const NEAR_BYTES: usize = 400;
+
 /// A match of a query term in the text of a hit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Highlight {
@@ -172,6 +176,7 @@ fn heaviest(
     let mut best_weight = 0.0f32;
     let mut best = None;
     let mut seen: Vec<usize> = Vec::new();
+    let all_terms = distinct_terms(highlights);
     // Highlights are in order and lie within lines, so those of a window are neighbours.
     let (mut first_highlight, mut end_highlight) = (0, 0);
     // Whether the last window began with a blank line and had more weight than the best.
@@ -202,23 +207,44 @@ fn heaviest(
             missed = weight > best_weight && is_blank(text, &from);
             if weight > best_weight && !missed {
                 (best_weight, best) = (weight, Some(shown(text, &window)));
+                if seen.len() == all_terms {
+                    break;
+                }
             }
         }
         if missed {
             window.pop_front();
             window.extend(lines.next());
-        } else {
-            // The next better window ends with the line of the next highlight.
-            let Some(next) = highlights.get(end_highlight) else {
-                break;
-            };
+            continue;
+        }
+        // The next better window ends with the line of the next highlight.
+        let Some(next) = highlights.get(end_highlight) else {
+            break;
+        };
+        if next.range.start.saturating_sub(to.end) > NEAR_BYTES {
             let second = window.get(1).map_or(lines.at, |line| line.start);
             lines.at = lines.before(next.range.start, SNIPPET_LINES).max(second);
             window.clear();
             window.extend(lines.by_ref().take(SNIPPET_LINES));
+            continue;
+        }
+        let is_before = |line: &Range<usize>| line.end <= next.range.start;
+        while window.back().is_some_and(is_before) {
+            window.pop_front();
+            window.extend(lines.next());
         }
     }
     best.map(|range| (best_weight, range))
+}
+
+fn distinct_terms(highlights: &[Highlight]) -> usize {
+    let mut seen: Vec<usize> = Vec::new();
+    for highlight in highlights {
+        if !seen.contains(&highlight.term) {
+            seen.push(highlight.term);
+        }
+    }
+    seen.len()
 }
 
 /// Byte ranges of the lines of a part of a text, line ends included.
