@@ -383,11 +383,12 @@ fn a_lock_record_does_not_steer_a_terminal() {
     std::os::unix::fs::FileExt::write_all_at(&forged, name.as_bytes(), at as u64).unwrap();
     for line in [
         words(["add", "harbour/notes.txt", "--path", "x.txt"]),
-        words(["tag", "notes.txt", "--add", "x", "--wait", "0.1"]),
+        words(["tag", "notes.txt", "--add", "x"]),
         words(["rm", "harbour.kb", "notes.txt"]),
         words(["index", "harbour", "plain.md", "-o", "harbour.kb"]),
         words(["seal", "harbour.kb"]),
     ] {
+        let line = [line, words(["--wait", "0.1"])].concat();
         check(&folder, &line, &|| ());
         let told = run(folder.command().args(&line)).expect(2);
         told.stderr_has("\\u{202e}");

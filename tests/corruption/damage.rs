@@ -3,8 +3,9 @@
 use super::ask::{Answers, Numbers, ask, right_answers};
 use crate::format::golden::golden_bytes;
 
-/// Random places tried, beside every byte of the first page that means something.
-const RANDOM_PLACES: usize = 3000;
+/// Random places of a normal test run, beside every byte of the first page that means something; `KB_FLIPS` asks for
+/// another number.
+const RANDOM_PLACES: usize = 400;
 
 const PAGE_BYTES: usize = 4096;
 
@@ -61,8 +62,10 @@ fn a_flipped_bit_gives_an_error_or_changes_no_answer() {
             page.iter().any(|byte| *byte != 0)
         })
         .collect();
+    let asked = std::env::var("KB_FLIPS").ok();
+    let random_places = asked.map_or(RANDOM_PLACES, |flips| flips.parse().expect("a number"));
     let mut places: Vec<usize> = (0..320).chain(512..600).chain(1008..1088).collect();
-    places.extend((0..RANDOM_PLACES).map(|_| {
+    places.extend((0..random_places).map(|_| {
         let page = used[numbers.below(used.len())];
         page * PAGE_BYTES + numbers.below(PAGE_BYTES)
     }));
@@ -77,7 +80,9 @@ fn a_flipped_bit_gives_an_error_or_changes_no_answer() {
         let what = format!("byte {place} changed by {flip:#04x}");
         check(bytes, &what, &right, &mut noticed);
     }
-    assert!(noticed.refused > 300 && noticed.partly > 700, "{noticed:?}");
+    assert!(noticed.refused > 300, "{noticed:?}");
+    // Many pages are not read by any of the questions.
+    assert!(noticed.partly > random_places / 6, "{noticed:?}");
 }
 
 #[test]

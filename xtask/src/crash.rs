@@ -30,7 +30,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     ]);
     command
         .args(["--nocapture", "--test-threads=1"])
-        .args(["crash::", "processes::", "verify::flips"])
+        .args([
+            "crash::",
+            "processes::",
+            "verify::flips",
+            "damage::a_flipped",
+        ])
         .env("KB_CRASH_STATES", states.to_string())
         .env("KB_KILLS", KILLS.to_string())
         .env("KB_FLIPS", FLIPS.to_string());

@@ -10,7 +10,7 @@ use super::{sample_bytes, verify};
 pub(super) const PAGE_BYTES: usize = 4096;
 
 /// Flips of a normal test run; `KB_FLIPS` asks for another number.
-const FLIPS: usize = 3000;
+const FLIPS: usize = 400;
 
 /// A hash of everything that a file answers. Errors are answers of their own.
 pub(super) fn answers(kb: &Kb) -> u64 {
