@@ -29,6 +29,8 @@ pub type Opened = Arc<dyn Fn(&str, &Path) + Send + Sync>;
 /// What a server serves, and what it allows clients to do.
 #[derive(Clone)]
 pub struct Options {
+    /// The command that serves the files, as advice names it: `kb mcp`.
+    pub command: &'static str,
     /// Name and path of each .kb, at least one; names are unique.
     pub files: Vec<(String, PathBuf)>,
     /// Whether the tools that write are offered.
@@ -53,6 +55,7 @@ impl Options {
     /// Of a server that reads these files, on one thread, and tells nobody.
     pub(crate) fn reading(files: Vec<(String, PathBuf)>) -> Options {
         Options {
+            command: "kb mcp",
             files,
             allow_write: false,
             allow_roots: Vec::new(),

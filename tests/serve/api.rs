@@ -175,5 +175,20 @@ fn without_permission_nothing_is_written() {
     let upload = json!({"fileName": "x.md", "content": "x", "mimeType": "text/markdown"});
     let (status, problem) = site.post("/api/projects/harbour/documents", &upload);
     assert!((400..500).contains(&status), "{problem}");
+    let hint = problem["hint"].as_str().unwrap();
+    assert!(hint.contains("kb serve FILE.kb --allow-write"), "{hint}");
     assert_eq!(std::fs::read(folder.join("harbour.kb")).unwrap(), before);
+}
+
+#[test]
+fn what_the_server_says_of_its_folders_names_its_own_command() {
+    let folder = Folder::indexed();
+    std::fs::create_dir(folder.join("elsewhere")).unwrap();
+    let arguments = ["harbour.kb", "--allow-write", "--allow-root", "elsewhere"];
+    let site = Site::start(&folder, &arguments);
+    let said = site.before.iter();
+    let mut early = said.filter(|line| line.contains("is not watched"));
+    let line = early.next().cloned();
+    let line = line.unwrap_or_else(|| site.line_with("is not watched"));
+    assert!(line.contains("`kb serve --allow-root`"), "{line}");
 }

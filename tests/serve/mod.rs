@@ -20,6 +20,8 @@ struct Site {
     child: Child,
     address: SocketAddr,
     said: Receiver<String>,
+    /// What it said before it listened.
+    before: Vec<String>,
 }
 
 impl Site {
@@ -45,8 +47,15 @@ impl Site {
             child,
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             said,
+            before: Vec::new(),
         };
-        let line = site.line_with("(MCP: http://");
+        let line = loop {
+            let line = site.line_with("");
+            if line.contains("(MCP: http://") {
+                break line;
+            }
+            site.before.push(line);
+        };
         let address = line.split("http://").nth(1).unwrap();
         site.address = address.split('/').next().unwrap().parse().unwrap();
         site

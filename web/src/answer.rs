@@ -118,7 +118,10 @@ impl From<CallError> for Problem {
             "INDEX_READ_ONLY" => StatusCode::FORBIDDEN,
             _ => StatusCode::BAD_REQUEST,
         };
-        Problem::new(status, error.code(), error.sentence())
+        Problem {
+            hint: error.hint().map(str::to_owned),
+            ..Problem::new(status, error.code(), error.sentence())
+        }
     }
 }
 

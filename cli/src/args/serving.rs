@@ -1,4 +1,4 @@
-//! Flags of `kb mcp` and `kb token`.
+//! Flags of `kb mcp`, `kb serve` and `kb token`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -268,7 +268,7 @@ Examples:
   kb mcp notes.kb --install claude --project
   kb mcp notes.kb --install vscode --dry-run";
 
-/// Create, list and revoke access tokens for `kb mcp --http`
+/// Create, list and revoke access tokens for `kb serve` and `kb mcp --http`
 ///
 /// A token is printed once, when it is created; the file holds its hash. At most 10 tokens. A running
 /// server applies changes at once.

@@ -1,4 +1,4 @@
-//! Keeps the files of `kb mcp --allow-write` up to date while they are served. Each file has a follower for its folders,
+//! Keeps the files of `kb mcp --allow-write` and `kb serve --allow-write` up to date while they are served. Each file has a follower for its folders,
 //! which is replaced when the list of folders changes.
 
 use std::path::{Path, PathBuf};
@@ -22,11 +22,19 @@ const TICK: Duration = Duration::from_secs(2);
 /// Follows the sources of one file on threads beside the server, which end with the process: a run
 /// that is not committed leaves the file as it was.
 ///
-/// `allowed`: the folders that may be indexed, without symbolic links. Which folders a file was made from
+/// `verb`: the command that serves it. `allowed`: the folders that may be indexed, without symbolic links. Which folders a file was made from
 /// stands in it, and whoever wrote it may have named any. `with_sealed`: a sealed file is followed too, and is
 /// no longer sealed after its first change.
-pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], with_sealed: bool, note: &Note) {
+pub(crate) fn follow(
+    verb: &'static str,
+    name: &str,
+    file: &Path,
+    allowed: &[PathBuf],
+    with_sealed: bool,
+    note: &Note,
+) {
     let served = ServedFile {
+        verb,
         name: name.to_owned(),
         file: file.to_path_buf(),
         allowed: allowed.to_vec(),
@@ -39,9 +47,10 @@ pub(crate) fn follow(name: &str, file: &Path, allowed: &[PathBuf], with_sealed: 
     }
 }
 
-/// A file that `kb mcp --watch` keeps up to date, on a thread of its own.
+/// A file that a server keeps up to date, on a thread of its own.
 #[derive(Clone)]
 struct ServedFile {
+    verb: &'static str,
     name: String,
     file: PathBuf,
     allowed: Vec<PathBuf>,
@@ -135,9 +144,10 @@ impl ServedFile {
                     source.display()
                 )),
                 Ok(path) if !self.is_allowed(&path) => self.log(&format!(
-                    "{} is not watched: it is outside the folders that may be indexed; add it with `kb mcp \
+                    "{} is not watched: it is outside the folders that may be indexed; add it with `{} \
                      --allow-root`",
-                    source.display()
+                    source.display(),
+                    self.verb
                 )),
                 Ok(_) if !self.is_ours(source) => self.log(&format!(
                     "the folder {} is not watched: it has the name of a root of this sealed file, but other \
@@ -276,6 +286,6 @@ impl Listener for ServerListener {
     }
 
     fn explain(&self, error: Error) -> Failure {
-        Failure::from_engine(error, "kb mcp", &self.served.file)
+        Failure::from_engine(error, self.served.verb, &self.served.file)
     }
 }

@@ -33,6 +33,8 @@ pub(crate) struct Indexes {
     reserved: Mutex<Vec<String>>,
     /// The runs that create new indexes.
     making: Arc<Jobs>,
+    /// The command that serves them.
+    command: &'static str,
     allow_write: bool,
     roots: Roots,
     /// Threads that one search may use.
@@ -71,6 +73,7 @@ impl Indexes {
             all: RwLock::new(all),
             reserved: Mutex::default(),
             making: Arc::default(),
+            command: options.command,
             allow_write: options.allow_write,
             roots,
             threads: options.threads,
@@ -89,6 +92,11 @@ impl Indexes {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// The command that serves them, as advice names it.
+    pub(crate) fn command(&self) -> &'static str {
+        self.command
     }
 
     /// Whether the server allows writes.

@@ -15,17 +15,18 @@ use crate::output::log;
 use crate::watch::serve::follow;
 
 /// What a server is started with; all tools under their own names.
-pub(super) fn options(arguments: &ServedArguments, verb: &str) -> Result<Options, Failure> {
+pub(super) fn options(arguments: &ServedArguments, verb: &'static str) -> Result<Options, Failure> {
     let note: Note = Arc::new(log);
     let opened = (arguments.allow_write && !arguments.no_watch).then(|| {
         let note = Arc::clone(&note);
         let allowed = allowed(&arguments.allow_root);
         let with_sealed = arguments.watch;
         let follow: Opened =
-            Arc::new(move |name, file| follow(name, file, &allowed, with_sealed, &note));
+            Arc::new(move |name, file| follow(verb, name, file, &allowed, with_sealed, &note));
         follow
     });
     Ok(Options {
+        command: verb,
         opened,
         files: files(&arguments.files, verb)?,
         allow_write: arguments.allow_write,

@@ -55,16 +55,20 @@ pub(in crate::tools) fn any_has(
 
 /// Refuses a call that would write where it may not.
 pub(in crate::tools) fn may_write(indexes: &Indexes, client_may: bool) -> Result<(), ToolError> {
-    let refused = |sentence, hint| Err(ToolError::new("INDEX_READ_ONLY", sentence).with_hint(hint));
+    let refused =
+        |sentence, hint: String| Err(ToolError::new("INDEX_READ_ONLY", sentence).with_hint(hint));
     match (indexes.allow_write(), client_may) {
         (true, true) => Ok(()),
         (false, _) => refused(
             "this server was started without --allow-write, so nothing can be added or changed",
-            "Its operator can start it as: kb mcp FILE.kb --allow-write",
+            format!(
+                "Its operator can start it as: {} FILE.kb --allow-write",
+                indexes.command()
+            ),
         ),
         (true, false) => refused(
             "this access token is read-only",
-            "A token created with `kb token create NAME --write` can write",
+            "A token created with `kb token create NAME --write` can write".to_owned(),
         ),
     }
 }

@@ -254,6 +254,7 @@ mod tests {
     fn a_read_only_server_ignores_allowed_roots() {
         let fixture = Fixture::new("a", &[]);
         let options = |allow_write| crate::options::Options {
+            command: "kb mcp",
             files: vec![("a".to_owned(), fixture.path().join("a.kb"))],
             allow_write,
             allow_roots: vec![fixture.path().join("gone")],

@@ -196,6 +196,7 @@ fn opened(
     threads: usize,
 ) -> Result<Arc<Indexes>, StartError> {
     Indexes::open(&Options {
+        command: "kb mcp",
         files,
         allow_write,
         allow_roots: vec![folder.path().to_path_buf()],

@@ -186,4 +186,9 @@ impl CallError {
     pub fn sentence(&self) -> &str {
         &self.0.sentence
     }
+
+    /// What to do about it, if that is known.
+    pub fn hint(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
 }
