@@ -1,16 +1,17 @@
 // The pages of `kb serve` in a real browser: `cargo xtask browser` starts the servers and runs this with Node.
 //
-//   node pages.mjs OPEN_SERVER TOKEN_SERVER TOKEN SCREENSHOTS
+//   node pages.mjs OPEN_SERVER TOKEN_SERVER TOKEN SCREENSHOTS WRITING_SERVER
 //
-// OPEN_SERVER serves `docs` (docs/ of this repository), `office` (tests/corpus/documents) and `hostile`. Each check says in
-// one line what it found wrong; the exit status is the number of wrong ones, at most 100.
-import { readFileSync, mkdirSync } from "node:fs";
+// OPEN_SERVER serves `docs` (docs/ of this repository), `office` (tests/corpus/documents) and `hostile`, WRITING_SERVER
+// `written`, which may be changed. Each check says in one line what it found wrong; the exit status is the number of wrong
+// ones, at most 100.
+import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const require = createRequire(`${process.cwd()}/package.json`);
 const { chromium } = require("playwright-core");
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [open, closed, token, screenshots] = process.argv.slice(2);
+const [open, closed, token, screenshots, writing] = process.argv.slice(2);
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync"];
@@ -21,6 +22,8 @@ const PAGES = {
   marked: "/d/docs/search.md?lines=20-24#L20", lines: "/d/docs/search.md?view=lines", folder: "/b/docs/",
   about: "/about/docs", find: "/find?q=limits", sheet: "/d/office/tables.xlsx", slides: "/d/office/notes.pptx",
   paper: "/d/office/numbered-headings.docx", hostile: "/d/hostile/hostile.md", missing: "/d/docs/none.md",
+  api: "/api", upload: `${writing}/upload/written?folder=new`, remove: `${writing}/remove/written/tides.md`,
+  edited: `${writing}/d/written/tides.md`, listed: `${writing}/b/written/`,
 };
 
 let wrong = 0;
@@ -38,11 +41,11 @@ const visit = async (context, name) => {
   page.on("pageerror", (error) => check(`${name} has no error of the script`, false, error.message));
   page.on("dialog", (dialog) => { check(`${name} opens no dialog`, false, dialog.message()); dialog.dismiss(); });
   page.on("console", (line) => {
-    if (line.type() === "error" && !/status of (404|401)/.test(line.text())) check(`${name} has a clean console`, false, line.text());
+    if (line.type() === "error" && !/status of (404|401|415)/.test(line.text())) check(`${name} has a clean console`, false, line.text());
   });
   page.on("request", (request) => {
     const url = request.url();
-    check(`${name} asks this server alone`, url.startsWith(open) || url.startsWith(closed) || url.startsWith("data:"), url);
+    check(`${name} asks this server alone`, url.startsWith(open) || url.startsWith(closed) || url.startsWith(writing) || url.startsWith("data:"), url);
   });
   return page;
 };
@@ -54,7 +57,9 @@ for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [360, "ligh
   const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
   for (const [name, path] of Object.entries(PAGES)) {
     const page = await visit(context, name);
-    await page.goto(open + path);
+    await page.goto(new URL(path, open).href);
+    if (name === "edited") await page.click(".edit summary");
+    if (name === "api") await page.locator("details summary").first().click();
     await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png` });
     const spills = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth + 1);
     check(`${name} fits into ${width} pixels`, !spills);
@@ -165,6 +170,59 @@ for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [360, "ligh
   await page.click("text=Sign out");
   await page.goto(`${closed}/`);
   check("after signing out the form is back", page.url().includes("/sign-in"), page.url());
+  await context.close();
+}
+
+// Uploading, tags, removing: with a script, and without.
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? "with a script" : "without a script";
+  const context = await browser.newContext({ javaScriptEnabled });
+  const page = await visit(context, `writing ${how}`);
+  const file = `${screenshots}/../eclipse.md`;
+  writeFileSync(file, "# Eclipse\n\nThe moon hides the sun.\n");
+  await page.goto(`${writing}/b/written/`);
+  await page.click("text=Upload");
+  await page.fill("#folder", `new ${javaScriptEnabled}`);
+  await page.fill("#tags", "sky, moon");
+  await page.setInputFiles("#files", file);
+  await page.click("#upload button");
+  await page.waitForSelector("#uploads a");
+  await page.waitForFunction(() => true);
+  const said = await page.locator("#uploads li").first().textContent();
+  check(`an upload ${how} says how many chunks there are`, /^new (true|false)\/eclipse\.md\s+1\schunk$/.test(said.trim()), said);
+  await page.screenshot({ path: `${screenshots}/uploaded-${javaScriptEnabled}.png` });
+  await page.click("#uploads a");
+  check(`what was uploaded ${how} is shown`, (await page.locator("h1").last().textContent()) === "Eclipse", page.url());
+  await page.click(".edit summary");
+  check(`its tags are those of the form ${how}`, (await page.inputValue(".edit input[name=tags]")) === "moon, sky", await page.inputValue(".edit input[name=tags]"));
+  await page.fill(".edit input[name=tags]", "sky, star");
+  await page.click(".edit button");
+  const tags = await page.locator(".head .tag").allTextContents();
+  check(`tags are changed ${how}`, tags.join() === "sky,star", tags);
+  await page.click("text=Remove");
+  await page.click("button.danger");
+  check(`a document is removed ${how}`, page.url().startsWith(`${writing}/b/written/`), page.url());
+  check(`and is gone ${how}`, !(await page.content()).includes("eclipse.md"));
+  await context.close();
+}
+
+// Files that are dropped on the page.
+{
+  const context = await browser.newContext();
+  const page = await visit(context, "dropping");
+  await page.goto(`${writing}/upload/written`);
+  const dropped = await page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(["# Dropped"], "dropped <b>.md", { type: "text/markdown" }));
+    transfer.items.add(new File([new Uint8Array([0, 1, 2, 255])], "bytes.bin"));
+    return transfer;
+  });
+  await page.dispatchEvent("body", "drop", { dataTransfer: dropped });
+  await page.waitForSelector("#uploads .wrong");
+  const rows = await page.locator("#uploads li").allTextContents();
+  check("dropped files are sent, and each says what became of it", rows.length === 2 && /1 chunk$/.test(rows[0]), rows);
+  await page.click("#uploads a");
+  check("a name is a name, whatever is in it", (await page.locator(".crumbs h1").textContent()) === "dropped <b>.md");
   await context.close();
 }
 

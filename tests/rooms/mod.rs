@@ -224,14 +224,18 @@ const EMBEDDERS: [Room; 7] = [
 
 /// `web/src`, lowest level first.
 const SITE: [Room; 7] = [
-    room("addresses", &["links", "parameters"], &[]),
-    room("answers", &["answer", "assets"], &[]),
+    room("addresses", &["links", "multipart", "parameters"], &[]),
+    room("answers", &["answer", "assets", "fresh"], &[]),
     room("text", &["text"], &[]),
-    room("site", &["site", "asked"], &["addresses", "answers"]),
+    room(
+        "site",
+        &["site", "asked", "changes", "finder"],
+        &["addresses", "answers"],
+    ),
     room(
         "pages",
         &["pages"],
-        &["addresses", "answers", "text", "site"],
+        &["addresses", "answers", "text", "site", "api"],
     ),
     room("api", &["api"], &["addresses", "answers", "text", "site"]),
     room(
@@ -277,6 +281,8 @@ const CONFINED: [(&str, &[&str]); 20] = [
             "engine/src/kb/",
             "cli/",
             "mcp/",
+            // The minute that the tag of a search holds for.
+            "web/src/fresh.rs",
         ],
     ),
     (

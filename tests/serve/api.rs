@@ -192,3 +192,70 @@ fn what_the_server_says_of_its_folders_names_its_own_command() {
     let line = line.unwrap_or_else(|| site.line_with("is not watched"));
     assert!(line.contains("`kb serve --allow-root`"), "{line}");
 }
+
+#[test]
+fn an_answer_that_the_client_has_is_not_sent_again_until_a_commit() {
+    let folder = Folder::indexed();
+    let site = Site::start(&folder, &["harbour.kb", "--allow-write"]);
+    let paths = [
+        "/",
+        "/?q=wick",
+        "/d/harbour/docs/guide.md",
+        "/raw/harbour/docs/guide.md",
+        "/b/harbour/",
+        "/about/harbour",
+        "/find?q=guide",
+        "/api/v1/status",
+        "/api/v1/search?q=wick",
+        "/api/v1/text/harbour/docs/guide.md",
+    ];
+    let get = |path: &str, tag: &str| site.send("GET", path, &[("if-none-match", tag)], b"");
+    // The tags of searches change with the minute.
+    let again = |path: &str, tag: &str| {
+        let reply = get(path, tag);
+        let tag = reply.header("etag").unwrap().to_owned();
+        if reply.status == 304 {
+            return reply;
+        }
+        get(path, &tag)
+    };
+    let mut tags = Vec::new();
+    for path in paths {
+        let first = site.send("GET", path, &[], b"");
+        let tag = first.header("etag").unwrap().to_owned();
+        assert!(
+            first.status == 200 && tag.starts_with("W/\""),
+            "{path}: {tag}"
+        );
+        let again = again(path, &tag);
+        assert_eq!((again.status, again.body.len()), (304, 0), "{path}");
+        assert_eq!(again.header("content-type"), None, "{path}");
+        let head = site.head(path);
+        let length = first.body.len().to_string();
+        assert_eq!(
+            (head.status, head.header("content-length")),
+            (200, Some(length.as_str())),
+            "{path}"
+        );
+        assert!(head.header("etag").is_some(), "{path}");
+        assert_eq!(get(path, "\"other\"").status, 200, "{path}");
+        tags.push((path, tag));
+    }
+    let upload = json!({"fileName": "eclipse.md", "content": "The moon hides the sun.", "mimeType": "text/markdown"});
+    assert_eq!(site.post("/api/projects/harbour/documents", &upload).0, 201);
+    for (path, tag) in tags {
+        assert_eq!(get(path, &tag).status, 200, "{path}");
+    }
+    for path in [
+        "/sign-in",
+        "/d/harbour/none.md",
+        "/api/v1/text/harbour/none.md",
+    ] {
+        let reply = site.send("GET", path, &[], b"");
+        assert_eq!(reply.header("etag"), None, "{path}");
+    }
+    let body = json!({"q": "wick"}).to_string();
+    let any = [("if-none-match", "*"), ("content-type", "application/json")];
+    let posted = site.send("POST", "/api/v1/search", &any, body.as_bytes());
+    assert_eq!(posted.status, 200);
+}

@@ -1,9 +1,11 @@
 //! `kb serve` as a browser and as a program see it.
 
 mod api;
+mod described;
 mod hostile;
 mod pages;
 mod sign_in;
+mod writing;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -81,6 +83,15 @@ impl Site {
         all.extend(headers);
         connection.send(method, path, &all, body);
         connection.reply().expect("an answer")
+    }
+
+    /// The head of an answer, which has no body.
+    #[track_caller]
+    fn head(&self, path: &str) -> Reply {
+        let mut connection = Connection::open(self.address);
+        let host = self.address.to_string();
+        connection.send("HEAD", path, &[("host", &host)], b"");
+        connection.head().expect("an answer")
     }
 
     /// As a browser asks.

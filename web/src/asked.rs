@@ -1,5 +1,8 @@
 //! What an address asks to be searched: the same for pages and programs.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use axum::http::StatusCode;
 use kb_engine::calendar::Date;
 use kb_engine::{Class, Filters, Mode, Request, Sort, SymbolKind};
@@ -78,6 +81,15 @@ pub(crate) fn one<T>(
     value
         .map(|value| read(value).ok_or_else(|| wrong(name, value)))
         .transpose()
+}
+
+/// Whether a search goes on: not once its client has left.
+pub(crate) fn unless(cancel: &AtomicBool) -> ControlFlow<()> {
+    if cancel.load(Ordering::Relaxed) {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
 }
 
 /// Whether a name is switched on.

@@ -1,9 +1,10 @@
 //! Pages for people and an HTTP API for programs over the open files of a server: what `kb serve` answers beside MCP.
 //!
 //! Imports point down. `router` assigns addresses to the handlers of `pages` and `api`; `asked` says what an address
-//! asks to be searched; `site` is what handlers share; `text` turns documents into HTML; `links` has the form of every
-//! address, `parameters` reads what comes behind `?`, `answer` makes responses with their headers. Searching and
-//! reading are calls of the engine, which run on the threads of [`kb_mcp`].
+//! asks to be searched, `finder` looks for names, `changes` is what forms and programs change; `site` is what handlers
+//! share; `text` turns documents into HTML; `links` has the form of every address, `parameters` reads what comes behind
+//! `?`, `multipart` reads forms with files, `answer` makes responses with their headers, `fresh` their tags. Searching
+//! and reading are calls of the engine, which run on the threads of [`kb_mcp`].
 //!
 //! Nothing of a document reaches a page as HTML: text is escaped, Markdown is rendered without its raw HTML, and
 //! addresses in it may be of few schemes. The content security policy forbids script and requests to other hosts all
@@ -14,7 +15,11 @@ mod answer;
 mod api;
 mod asked;
 mod assets;
+mod changes;
+mod finder;
+mod fresh;
 mod links;
+mod multipart;
 mod pages;
 mod parameters;
 mod router;

@@ -127,6 +127,35 @@ impl Links {
         format!("{}/about/{}", self.base, encode(file, false))
     }
 
+    /// Uploading to a folder; the empty name is the top.
+    pub(crate) fn upload(&self, file: &str, folder: &str) -> String {
+        let address = format!("{}/upload/{}", self.base, encode(file, false));
+        if folder.is_empty() {
+            return address;
+        }
+        let query = Parameters::default().with("folder", folder).encoded();
+        format!("{address}?{query}")
+    }
+
+    /// Removing a document.
+    pub(crate) fn remove(&self, file: &str, document: &str) -> String {
+        self.of_document("remove", file, document)
+    }
+
+    /// The tags of a document.
+    pub(crate) fn tags(&self, file: &str, document: &str) -> String {
+        self.of_document("tags", file, document)
+    }
+
+    fn of_document(&self, page: &str, file: &str, document: &str) -> String {
+        format!(
+            "{}/{page}/{}/{}",
+            self.base,
+            encode(file, false),
+            encode(document, true)
+        )
+    }
+
     /// A page of a fixed name: `sign-in`.
     pub(crate) fn page(&self, name: &str) -> String {
         format!("{}/{name}", self.base)

@@ -7,14 +7,16 @@ use std::sync::atomic::AtomicBool;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
-use axum::http::header::{CACHE_CONTROL, HeaderValue};
-use axum::http::{Method, Request, Response, StatusCode, Uri};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use axum::http::{Method, Request, Response, StatusCode};
 use axum::routing::{get, post};
 use http_body_util::BodyExt as _;
+use kb_engine::percent;
 use kb_mcp::{Files, Refused, Site, SiteFuture};
 use tower_service::Service as _;
 
 use crate::answer::{Answer, Problem, redirect, respond, wants_page};
+use crate::fresh::Depends;
 use crate::links::Links;
 use crate::parameters::Parameters;
 use crate::site::{Shared, Visit};
@@ -37,6 +39,10 @@ impl Routes {
             .route("/b/{file}/{*folder}", get(folder_page))
             .route("/about/{file}", get(about_page))
             .route("/find", get(find_page))
+            .route("/api", get(interface_page))
+            .route("/upload/{file}", get(upload_page).post(upload))
+            .route("/remove/{file}/{*document}", get(remove_page).post(remove))
+            .route("/tags/{file}/{*document}", post(tags))
             .route("/sign-in", get(sign_in_page).post(sign_in))
             .route("/sign-out", post(sign_out))
             .route("/assets/{name}", get(asset))
@@ -62,7 +68,9 @@ impl Site for Routes {
                 return Problem::not_found("there is no such page").to_json();
             };
             let (mut parts, body) = request.into_parts();
-            if let Some(uri) = with_path(&parts.uri, &inner) {
+            let query = parts.uri.query().unwrap_or_default();
+            let address = as_json(&inner, query).unwrap_or_else(|| joined(&inner, query));
+            if let Ok(uri) = address.parse() {
                 parts.uri = uri;
             }
             let head = parts.method == Method::HEAD;
@@ -118,13 +126,40 @@ impl Site for Routes {
     }
 }
 
-/// The same address with another path.
-fn with_path(uri: &Uri, path: &str) -> Option<Uri> {
-    let address = match uri.query() {
-        Some(query) => format!("{path}?{query}"),
-        None => path.to_owned(),
+/// An address of a path and what comes behind `?`.
+fn joined(path: &str, query: &str) -> String {
+    if query.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{query}")
+    }
+}
+
+/// The address in the API that has what a page shows, if `format=json` asks for it.
+fn as_json(path: &str, query: &str) -> Option<String> {
+    let parameters = Parameters::parse(query.as_bytes());
+    if !parameters.has("format", "json") {
+        return None;
+    }
+    let mut parameters = parameters.without("format").without("part");
+    let address = if path == "/" {
+        "/api/v1/search".to_owned()
+    } else if path == "/find" {
+        "/api/v1/find".to_owned()
+    } else if path == "/api" {
+        "/api/v1/openapi.json".to_owned()
+    } else if let Some(file) = path.strip_prefix("/about/") {
+        format!("/api/v1/about/{file}")
+    } else if let Some(document) = path.strip_prefix("/d/") {
+        parameters = Parameters::default();
+        format!("/api/v1/document/{document}")
+    } else {
+        let (file, folder) = path.strip_prefix("/b/")?.split_once('/')?;
+        let folder = percent::decode(folder)?;
+        parameters = parameters.with("folder", folder.trim_end_matches('/'));
+        format!("/api/v1/documents/{file}")
     };
-    address.parse().ok()
+    Some(joined(&address, &parameters.encoded()))
 }
 
 /// A response of axum whose body is in memory, as all of them are here.
@@ -138,27 +173,39 @@ async fn whole(response: axum::response::Response, head: bool) -> Answer {
 }
 
 /// Runs `job`, which reads files, on a thread for that, and answers with its page or with the page of its problem.
+/// With `depends`, a page that the browser has is not made again.
 async fn page(
     visit: Visit,
+    depends: Option<Depends>,
     job: impl FnOnce(&Visit, &AtomicBool) -> Result<Answer, Problem> + Send + 'static,
 ) -> axum::response::Response {
     let (site, access) = (Arc::clone(&visit.site), visit.access.clone());
     let files = site.files.clone();
-    let done = files
-        .read(access.as_ref(), move |_, cancel| job(&visit, cancel))
-        .await;
+    let done = files.read(access.as_ref(), move |_, cancel| match depends {
+        Some(depends) => visit.unless_known(depends, || job(&visit, cancel)),
+        None => job(&visit, cancel),
+    });
+    let done = done.await;
     let answer = done.map_err(Problem::from).and_then(|answer| answer);
     respond(answer.unwrap_or_else(|problem| pages::problem::page(&site, &problem)))
 }
 
 type Shares = State<Arc<Shared>>;
 
+/// Of pages that show what the files have.
+const FILES: Option<Depends> = Some(Depends::OnFiles);
+
 async fn search_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
-    page(Visit::of(site, &request), pages::search::page).await
+    page(
+        Visit::of(site, &request),
+        Some(Depends::OnSources),
+        pages::search::page,
+    )
+    .await
 }
 
 async fn find_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
-    page(Visit::of(site, &request), pages::find::page).await
+    page(Visit::of(site, &request), FILES, pages::find::page).await
 }
 
 async fn document_page(
@@ -166,7 +213,7 @@ async fn document_page(
     Path((file, document)): Path<(String, String)>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    page(Visit::of(site, &request), move |visit, _| {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
         pages::document::page(visit, &file, &document)
     })
     .await
@@ -177,7 +224,7 @@ async fn raw_text(
     Path((file, document)): Path<(String, String)>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    page(Visit::of(site, &request), move |visit, _| {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
         pages::raw::answer(visit, &file, &document)
     })
     .await
@@ -188,7 +235,7 @@ async fn top_page(
     Path(file): Path<String>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    page(Visit::of(site, &request), move |visit, _| {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
         pages::folder::page(visit, &file, "")
     })
     .await
@@ -199,7 +246,7 @@ async fn folder_page(
     Path((file, folder)): Path<(String, String)>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    page(Visit::of(site, &request), move |visit, _| {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
         pages::folder::page(visit, &file, &folder)
     })
     .await
@@ -210,14 +257,85 @@ async fn about_page(
     Path(file): Path<String>,
     request: Request<Body>,
 ) -> axum::response::Response {
-    page(Visit::of(site, &request), move |visit, _| {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
         pages::about::page(visit, &file)
     })
     .await
 }
 
+async fn interface_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
+    page(Visit::of(site, &request), FILES, |visit, _| {
+        pages::interface::page(visit)
+    })
+    .await
+}
+
+async fn upload_page(
+    State(site): Shares,
+    Path(file): Path<String>,
+    request: Request<Body>,
+) -> axum::response::Response {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
+        pages::change::upload_page(visit, &file)
+    })
+    .await
+}
+
+async fn upload(
+    State(site): Shares,
+    Path(file): Path<String>,
+    request: Request<Body>,
+) -> axum::response::Response {
+    let visit = Visit::of(site, &request);
+    let kind = request.headers().get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.to_owned();
+    let body = body_of(request).await;
+    let taken = pages::change::upload_taken(&visit, &file, &kind, &body).await;
+    respond(taken.unwrap_or_else(|problem| pages::problem::page(&visit.site, &problem)))
+}
+
+async fn remove_page(
+    State(site): Shares,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> axum::response::Response {
+    page(Visit::of(site, &request), FILES, move |visit, _| {
+        pages::change::remove_page(visit, &file, &document)
+    })
+    .await
+}
+
+async fn remove(
+    State(site): Shares,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> axum::response::Response {
+    let visit = Visit::of(site, &request);
+    let form = Parameters::parse(&body_of(request).await);
+    let taken = pages::change::remove_taken(&visit, &file, &document, &form).await;
+    respond(taken.unwrap_or_else(|problem| pages::problem::page(&visit.site, &problem)))
+}
+
+async fn tags(
+    State(site): Shares,
+    Path((file, document)): Path<(String, String)>,
+    request: Request<Body>,
+) -> axum::response::Response {
+    let visit = Visit::of(site, &request);
+    let form = Parameters::parse(&body_of(request).await);
+    let taken = pages::change::tags_taken(&visit, &file, &document, &form).await;
+    respond(taken.unwrap_or_else(|problem| pages::problem::page(&visit.site, &problem)))
+}
+
+/// The body of a request, which is in memory.
+async fn body_of(request: Request<Body>) -> Bytes {
+    let body = request.into_body().collect().await;
+    body.map(|body| body.to_bytes()).unwrap_or_default()
+}
+
 async fn sign_in_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
-    page(Visit::of(site, &request), |visit, _| {
+    page(Visit::of(site, &request), None, |visit, _| {
         Ok(pages::sign_in::page(visit))
     })
     .await
@@ -225,11 +343,8 @@ async fn sign_in_page(State(site): Shares, request: Request<Body>) -> axum::resp
 
 async fn sign_in(State(site): Shares, request: Request<Body>) -> axum::response::Response {
     let mut visit = Visit::of(site, &request);
-    // A body in memory is always read.
-    let body = request.into_body().collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    visit.parameters = Parameters::parse(&body);
-    page(visit, |visit, _| Ok(pages::sign_in::answer(visit))).await
+    visit.parameters = Parameters::parse(&body_of(request).await);
+    page(visit, None, |visit, _| Ok(pages::sign_in::answer(visit))).await
 }
 
 async fn sign_out(State(site): Shares, request: Request<Body>) -> axum::response::Response {

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::http::Request;
+use axum::http::header::COOKIE;
+use axum::http::{HeaderMap, Request};
 use kb_mcp::tokens::Access;
 use kb_mcp::{Files, OpenFile};
 
-use crate::answer::Problem;
+use crate::answer::{Answer, Problem};
+use crate::fresh::{Depends, Known, mark_of_process, tag};
 use crate::links::Links;
 use crate::parameters::Parameters;
 
@@ -17,6 +19,8 @@ use crate::parameters::Parameters;
 pub(crate) struct Shared {
     pub(crate) files: Files,
     pub(crate) links: Links,
+    /// What differs from that of every other process.
+    pub(crate) started: String,
     /// What filters offer, by file. Counting it reads a record of each document, so it is kept for a commit.
     choices: Mutex<BTreeMap<String, (u64, Arc<Choices>)>>,
 }
@@ -33,6 +37,7 @@ impl Shared {
         Shared {
             files,
             links,
+            started: mark_of_process(),
             choices: Mutex::default(),
         }
     }
@@ -71,15 +76,59 @@ pub(crate) struct Visit {
     pub(crate) site: Arc<Shared>,
     pub(crate) access: Option<Access>,
     pub(crate) parameters: Parameters,
+    /// What the client has already.
+    pub(crate) known: Known,
+    /// The secret of the forms of this visitor; `None` if nothing may be changed.
+    pub(crate) form_key: Option<String>,
+    cookies: HeaderMap,
 }
 
 impl Visit {
     pub(crate) fn of(site: Arc<Shared>, request: &Request<Body>) -> Visit {
         let query = request.uri().query().unwrap_or_default();
+        let access = request.extensions().get::<Access>().cloned();
+        let cookies = request.headers().get_all(COOKIE).into_iter();
+        let cookies: HeaderMap = cookies.map(|value| (COOKIE, value.clone())).collect();
+        let may_write = site.files.may_write(access.as_ref());
+        let form_key = may_write.then(|| site.files.form_key(&cookies)).flatten();
         Visit {
             site,
-            access: request.extensions().get::<Access>().cloned(),
+            access,
+            form_key,
+            cookies,
             parameters: Parameters::parse(query.as_bytes()),
+            known: Known::of(request.method(), request.headers()),
         }
+    }
+
+    /// Whether a form came from a page of this server in the same browser.
+    pub(crate) fn is_form_key(&self, given: &str) -> bool {
+        self.site.files.is_form_key(&self.cookies, given)
+    }
+
+    /// The answer of `job`, or that the client has it already: nothing changed that it depends on.
+    pub(crate) fn unless_known(
+        &self,
+        depends: Depends,
+        job: impl FnOnce() -> Result<Answer, Problem>,
+    ) -> Result<Answer, Problem> {
+        self.known.or(|| self.tag(depends), job)
+    }
+
+    /// The tag of what is read now, for this visitor. `None` if a file cannot be read: the answer tells of that.
+    fn tag(&self, depends: Depends) -> Option<String> {
+        let site = &self.site;
+        let key = self.form_key.as_deref().unwrap_or_default();
+        let mut parts = vec![site.started.as_bytes().to_vec(), key.as_bytes().to_vec()];
+        let mut newest = 0;
+        for file in site.files.list() {
+            let state = file.kb().state().ok()?;
+            newest = newest.max(state.commit);
+            parts.push(file.name().as_bytes().to_vec());
+            parts.push(state.uuid.into_bytes());
+            parts.push(state.commit.to_le_bytes().to_vec());
+        }
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        tag(depends, newest, &parts)
     }
 }

@@ -21,7 +21,7 @@ impl Hash {
         Hash(Sha256::digest(token.as_bytes()).into())
     }
 
-    pub(super) fn hex(self) -> String {
+    pub(crate) fn hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 

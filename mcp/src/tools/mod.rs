@@ -39,6 +39,7 @@ use call::resolve;
 use call::tool::{Definition, Effect, Entry};
 use list::{find_symbols, list_documents, list_folders, list_indexes};
 
+use crate::indexes::Indexes;
 use crate::response::{Object, ToolError, ToolResponse};
 
 /// Every tool, sorted by name.
@@ -88,6 +89,11 @@ fn writes(tool: &Definition) -> bool {
 /// Whether there is a tool of that name that writes.
 pub(crate) fn is_writing(name: &str) -> bool {
     find(name).is_some_and(writes)
+}
+
+/// Refuses a change where nothing may be changed, or not by this client.
+pub(crate) fn may_write(indexes: &Indexes, client_may: bool) -> Result<(), ToolError> {
+    resolve::may_write(indexes, client_may)
 }
 
 /// Answers one call.

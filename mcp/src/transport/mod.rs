@@ -34,6 +34,8 @@ mod subscriptions;
 mod testing;
 
 pub use bridge::connect_stdio;
-pub use http::{Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, serve_http};
+pub use http::{
+    Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, Upload, serve_http,
+};
 pub use process::was_interrupted;
 pub use stdio::serve_stdio;

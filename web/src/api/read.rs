@@ -9,10 +9,11 @@ use axum::response::Response;
 use kb_engine::Kb;
 use kb_json::Object;
 
-use super::call::reading;
-use super::search::page;
+use super::call::{page, reading};
+use super::names::{FOLDER, LINES, Names, PAGE, only};
 use crate::answer::{Problem, json};
 use crate::asked::{flag, one};
+use crate::fresh::Depends;
 use crate::parameters::Parameters;
 use crate::site::{Shared, Visit};
 use crate::text::lines::parse_range;
@@ -24,7 +25,8 @@ type Named = Path<(String, String)>;
 
 /// All open files.
 pub(super) async fn status(State(site): Site, request: Request<Body>) -> Response {
-    reading(Visit::of(site, &request), |visit| {
+    reading(Visit::of(site, &request), Depends::OnFiles, |visit, _| {
+        only(&visit.parameters, &[])?;
         let mut files = Vec::new();
         for file in visit.site.files.list() {
             let state = file.kb().state()?;
@@ -53,34 +55,61 @@ pub(super) async fn status(State(site): Site, request: Request<Body>) -> Respons
     .await
 }
 
+/// What a file holds.
+pub(super) async fn about(
+    State(site): Site,
+    Path(file): Path<String>,
+    request: Request<Body>,
+) -> Response {
+    reading(
+        Visit::of(site, &request),
+        Depends::OnFiles,
+        move |visit, _| {
+            only(&visit.parameters, &[])?;
+            let file = visit.site.file(&file)?;
+            let kb = file.kb();
+            let skipped = kb.skipped_reasons()?;
+            // Who writes the file is nothing for clients.
+            let info = kb_json::info(file.name(), &kb.info()?, &skipped, None, Some(&kb.sizes()?));
+            Ok(json(info))
+        },
+    )
+    .await
+}
+
 /// Folders and documents of a folder; with `recursive=1` all documents below it.
 pub(super) async fn documents(
     State(site): Site,
     Path(file): Path<String>,
     request: Request<Body>,
 ) -> Response {
-    reading(Visit::of(site, &request), move |visit| {
-        let file = visit.site.file(&file)?;
-        let parameters = &visit.parameters;
-        let folder = parameters.first("folder");
-        let options = page(parameters)?;
-        let (entries, paging) = if flag(parameters, "recursive")? {
-            let found = file.kb().documents(folder, true, &options)?;
-            let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
-            (found.iter().map(kb_json::document).collect(), paging)
-        } else {
-            let found = file.kb().list(folder, &options)?;
-            let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
-            (found.iter().map(kb_json::entry).collect(), paging)
-        };
-        Ok(json(Object::new().objects("entries", entries).join(paging)))
-    })
+    reading(
+        Visit::of(site, &request),
+        Depends::OnFiles,
+        move |visit, _| {
+            let file = visit.site.file(&file)?;
+            let parameters = &visit.parameters;
+            only(parameters, &[FOLDER, PAGE])?;
+            let folder = parameters.first("folder");
+            let options = page(parameters)?;
+            let (entries, paging) = if flag(parameters, "recursive")? {
+                let found = file.kb().documents(folder, true, &options)?;
+                let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+                (found.iter().map(kb_json::document).collect(), paging)
+            } else {
+                let found = file.kb().list(folder, &options)?;
+                let paging = kb_json::paging(found.tokens, found.over_budget, found.next.as_ref());
+                (found.iter().map(kb_json::entry).collect(), paging)
+            };
+            Ok(json(Object::new().objects("entries", entries).join(paging)))
+        },
+    )
     .await
 }
 
 /// What the file records about a document.
 pub(super) async fn document(site: Site, named: Named, request: Request<Body>) -> Response {
-    of_document(site, named, request, |_, kb, document| {
+    of_document(site, named, request, &[], |_, kb, document| {
         Ok(kb_json::metadata(&kb.document(document)?))
     })
     .await
@@ -88,18 +117,24 @@ pub(super) async fn document(site: Site, named: Named, request: Request<Body>) -
 
 /// Text of a document, whole or some `lines`, as much as one answer holds.
 pub(super) async fn text(site: Site, named: Named, request: Request<Body>) -> Response {
-    of_document(site, named, request, |parameters, kb, document| {
-        let lines = one(parameters, "lines", parse_range)?;
-        let text = kb.text_paged(document, lines, &page(parameters)?)?;
-        let paging = kb_json::paging(text.tokens, text.over_budget, text.next.as_ref());
-        Ok(kb_json::document_text(text).join(paging))
-    })
+    of_document(
+        site,
+        named,
+        request,
+        &[LINES, PAGE],
+        |parameters, kb, document| {
+            let lines = one(parameters, "lines", parse_range)?;
+            let text = kb.text_paged(document, lines, &page(parameters)?)?;
+            let paging = kb_json::paging(text.tokens, text.over_budget, text.next.as_ref());
+            Ok(kb_json::document_text(text).join(paging))
+        },
+    )
     .await
 }
 
 /// Headings or symbols of a document.
 pub(super) async fn outline(site: Site, named: Named, request: Request<Body>) -> Response {
-    of_document(site, named, request, |parameters, kb, document| {
+    of_document(site, named, request, &[PAGE], |parameters, kb, document| {
         let outline = kb.sections(document, &page(parameters)?)?;
         let found = &outline.sections;
         let section = |section| kb_json::section(&outline.document, section);
@@ -115,11 +150,17 @@ async fn of_document(
     State(site): Site,
     Path((file, document)): Named,
     request: Request<Body>,
+    names: &'static [Names],
     read: impl FnOnce(&Parameters, &Kb, &str) -> Result<Object, Problem> + Send + 'static,
 ) -> Response {
-    reading(Visit::of(site, &request), move |visit| {
-        let file = visit.site.file(&file)?;
-        Ok(json(read(&visit.parameters, file.kb(), &document)?))
-    })
+    reading(
+        Visit::of(site, &request),
+        Depends::OnFiles,
+        move |visit, _| {
+            only(&visit.parameters, names)?;
+            let file = visit.site.file(&file)?;
+            Ok(json(read(&visit.parameters, file.kb(), &document)?))
+        },
+    )
     .await
 }

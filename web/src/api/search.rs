@@ -1,50 +1,44 @@
-//! Searching by programs.
+//! Searching by programs: ranked, by pattern, symbols, names of documents.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{Request, StatusCode};
+use axum::http::Request;
 use axum::response::Response;
 use kb_engine::{
-    Cursor, Kb, PageOptions, Show, SymbolsRequest, search_files, search_files_symbols,
+    Kb, RegexOutput, RegexRequest, Show, SymbolsRequest, search_files_regex, search_files_symbols,
+    search_files_with,
 };
 use kb_json::Object;
 use kb_mcp::OpenFile;
 use serde_json::Value;
 
-use super::call::{object_of, reading};
+use super::call::{object_of, page, reading};
+use super::names::{self, FILTERS, FIND, PAGE, REGEX, SEARCH, SYMBOLS, number, only, wrong};
 use crate::answer::{Answer, Problem, json, respond};
-use crate::asked::{chosen, one, request as asked_request};
+use crate::asked::{chosen, flag, one, request as asked_request, unless};
+use crate::finder::find;
+use crate::fresh::Depends;
 use crate::parameters::Parameters;
 use crate::site::{Shared, Visit};
 
-/// Hits without `k`, and most hits.
-const HITS: usize = 10;
-const HITS_LIMIT: usize = 200;
+type Site = State<Arc<Shared>>;
 
-/// Filters, of which an address may have several values.
-const NAMES_THAT_REPEAT: [&str; 13] = [
-    "file", "path", "type", "lang", "tag", "folder", "field", "where", "facet", "links_to",
-    "class", "kind", "symbol",
-];
+/// Hits without `k`; and the same for symbols and matches of patterns.
+const HITS: u32 = 10;
+const LINES: u32 = 100;
 
-/// Those of every list.
-const NAMES_OF_PAGES: [&str; 4] = ["k", "max_tokens", "cursor", "since"];
+/// Documents that are found by a part of their name.
+const FOUND: usize = 50;
 
-/// Most tokens of one answer.
-const TOKENS: u32 = 100_000;
-
-pub(super) async fn by_address(
-    State(site): State<Arc<Shared>>,
-    request: Request<Body>,
-) -> Response {
-    reading(Visit::of(site, &request), answer).await
+pub(super) async fn by_address(State(site): Site, request: Request<Body>) -> Response {
+    reading(Visit::of(site, &request), Depends::OnSources, hits).await
 }
 
 /// The same names in an object: strings, numbers, booleans, and lists of them.
-pub(super) async fn by_body(State(site): State<Arc<Shared>>, request: Request<Body>) -> Response {
+pub(super) async fn by_body(State(site): Site, request: Request<Body>) -> Response {
     let mut visit = Visit::of(site, &request);
     let read = object_of(request).await.and_then(|object| {
         let mut pairs = object.into_iter();
@@ -55,7 +49,7 @@ pub(super) async fn by_body(State(site): State<Arc<Shared>>, request: Request<Bo
     match read {
         Ok(parameters) => {
             visit.parameters = parameters;
-            reading(visit, answer).await
+            reading(visit, Depends::OnSources, hits).await
         }
         Err(problem) => respond(problem.to_json()),
     }
@@ -66,14 +60,12 @@ fn with_value(parameters: Parameters, name: &str, value: &Value) -> Result<Param
         Value::String(text) => Ok(text.clone()),
         Value::Bool(_) | Value::Number(_) => Ok(value.to_string()),
         Value::Null => Ok(String::new()),
-        Value::Array(_) | Value::Object(_) => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            "INVALID_ARGUMENT",
-            format!("{name}: a string, a number or a boolean was expected, or a list of them"),
-        )),
+        Value::Array(_) | Value::Object(_) => Err(wrong(format!(
+            "{name}: a string, a number or a boolean was expected, or a list of them"
+        ))),
     };
     match value {
-        Value::Array(values) if NAMES_THAT_REPEAT.contains(&name) => {
+        Value::Array(values) if names::repeats(&[SEARCH, FILTERS], name) => {
             let mut values = values.iter();
             values.try_fold(parameters.without(name), |all, value| {
                 Ok(all.and(name, &plain(value)?))
@@ -83,48 +75,20 @@ fn with_value(parameters: Parameters, name: &str, value: &Value) -> Result<Param
     }
 }
 
-/// Refuses a name that is not known: it would be a filter that does not filter.
-fn only(parameters: &Parameters, known: &[&str]) -> Result<(), Problem> {
-    let unknown = parameters.pairs().map(|(name, _)| name);
-    let unknown = unknown.into_iter().find(|name| {
-        !known.contains(name) && !NAMES_THAT_REPEAT.contains(name) && !NAMES_OF_PAGES.contains(name)
-    });
-    match unknown {
-        None => Ok(()),
-        Some(name) => Err(Problem::new(
-            StatusCode::BAD_REQUEST,
-            "INVALID_ARGUMENT",
-            format!("{name:?} is not known here; docs/serve.md has the names"),
-        )),
-    }
-}
-
-fn answer(visit: &Visit) -> Result<Answer, Problem> {
+fn hits(visit: &Visit, cancel: &AtomicBool) -> Result<Answer, Problem> {
     let parameters = &visit.parameters;
-    only(
-        parameters,
-        &[
-            "q",
-            "mode",
-            "sort",
-            "exact",
-            "explain",
-            "min_score",
-            "lines",
-            "group_by",
-        ],
-    )?;
+    only(parameters, &[SEARCH, FILTERS, PAGE])?;
     let files = chosen(&visit.site, parameters)?;
     let kbs: Vec<&Kb> = files.iter().map(OpenFile::kb).collect();
-    let k = number(parameters, "k", HITS, HITS_LIMIT)?;
+    let k = count(parameters, SEARCH, HITS)?;
     let mut request = asked_request(parameters)?.k(k).page(page(parameters)?);
     if let Some(score) = one(parameters, "min_score", |score| score.parse().ok())? {
         request = request.min_score(score);
     }
-    if let Some(lines) = one(parameters, "lines", |lines| lines.parse().ok())? {
+    if let Some(lines) = number(parameters, SEARCH, "lines")? {
         request = request.show(Show::lines(lines));
     }
-    let response = search_files(&kbs, &request)?;
+    let response = search_files_with(&kbs, &request, &mut |_| unless(cancel))?;
     let name = |number: usize| files.get(number).map(OpenFile::name);
     let hits = response
         .hits
@@ -149,24 +113,67 @@ fn answer(visit: &Visit) -> Result<Answer, Problem> {
     ))))
 }
 
-pub(super) async fn symbols(State(site): State<Arc<Shared>>, request: Request<Body>) -> Response {
-    reading(Visit::of(site, &request), found_symbols).await
+pub(super) async fn regex(State(site): Site, request: Request<Body>) -> Response {
+    reading(Visit::of(site, &request), Depends::OnFiles, matches).await
 }
 
-fn found_symbols(visit: &Visit) -> Result<Answer, Problem> {
+fn matches(visit: &Visit, cancel: &AtomicBool) -> Result<Answer, Problem> {
     let parameters = &visit.parameters;
+    only(parameters, &[REGEX, FILTERS, PAGE])?;
+    let pattern = parameters.first("pattern");
+    let pattern = pattern.ok_or_else(|| wrong("pattern: it is missing".to_owned()))?;
+    let output = one(parameters, "output", |output| match output {
+        "lines" => Some(RegexOutput::Lines),
+        "documents" => Some(RegexOutput::Documents),
+        "counts" => Some(RegexOutput::Counts),
+        _ => None,
+    })?;
+    let output = output.unwrap_or_default();
     let files = chosen(&visit.site, parameters)?;
     let kbs: Vec<&Kb> = files.iter().map(OpenFile::kb).collect();
-    only(parameters, &["name"])?;
+    let request = RegexRequest::new(pattern)
+        .ignore_case(flag(parameters, "ignore_case")?)
+        .whole_words(flag(parameters, "word")?)
+        .literal(flag(parameters, "literal")?)
+        .multi_line(flag(parameters, "multiline")?)
+        .output(output)
+        .k(count(parameters, REGEX, LINES)?)
+        .filters(asked_request(parameters)?.filters)
+        .page(page(parameters)?);
+    let response = search_files_regex(&kbs, &request, &mut |_| unless(cancel))?;
+    let found = &response.matches;
+    let name = |number: usize| files.get(number).map(OpenFile::name);
+    let matches = found
+        .iter()
+        .map(|found| kb_json::regex_match(found, name(found.file), output));
+    let object = Object::new()
+        .objects("matches", matches.collect())
+        .join(kb_json::summary(None, Object::new(), &response.warnings));
+    Ok(json(object.join(kb_json::paging(
+        found.tokens,
+        found.over_budget,
+        found.next.as_ref(),
+    ))))
+}
+
+pub(super) async fn symbols(State(site): Site, request: Request<Body>) -> Response {
+    reading(Visit::of(site, &request), Depends::OnFiles, found_symbols).await
+}
+
+fn found_symbols(visit: &Visit, cancel: &AtomicBool) -> Result<Answer, Problem> {
+    let parameters = &visit.parameters;
+    only(parameters, &[SYMBOLS, FILTERS, PAGE])?;
+    let files = chosen(&visit.site, parameters)?;
+    let kbs: Vec<&Kb> = files.iter().map(OpenFile::kb).collect();
     let filters = asked_request(&parameters.clone().without("kind").without("symbol"))?.filters;
     let mut request = SymbolsRequest::new().filters(filters);
-    request.k = number(parameters, "k", 100, 1000)?;
+    request.k = count(parameters, SYMBOLS, LINES)?;
     request.page = page(parameters)?;
     request.kinds = asked_request(parameters)?.filters.symbol_kinds;
     if let Some(name) = parameters.first("name") {
         request = request.name(name);
     }
-    let response = search_files_symbols(&kbs, &request, &mut |_| ControlFlow::Continue(()))?;
+    let response = search_files_symbols(&kbs, &request, &mut |_| unless(cancel))?;
     let found = &response.symbols;
     let name = |number: usize| files.get(number).map(OpenFile::name);
     let symbols = found
@@ -180,35 +187,29 @@ fn found_symbols(visit: &Visit) -> Result<Answer, Problem> {
     ))))
 }
 
-/// Token budget and cursor.
-pub(super) fn page(parameters: &Parameters) -> Result<PageOptions, Problem> {
-    let tokens = one(parameters, "max_tokens", |tokens| tokens.parse().ok())?;
-    let mut page = PageOptions::default().max_tokens(tokens.unwrap_or(TOKENS).min(TOKENS));
-    page.cursor = parameters.first("cursor").map(Cursor::from);
-    Ok(page)
+pub(super) async fn documents(State(site): Site, request: Request<Body>) -> Response {
+    reading(
+        Visit::of(site, &request),
+        Depends::OnFiles,
+        |visit, cancel| {
+            only(&visit.parameters, &[FIND])?;
+            let typed = visit.parameters.first("q").unwrap_or_default();
+            let found = find(&visit.site, typed, FOUND, cancel)?;
+            let found = found.iter().map(|(file, document)| {
+                Object::new()
+                    .field("file", &**file)
+                    .field("document", &**document)
+            });
+            Ok(json(Object::new().objects("documents", found.collect())))
+        },
+    )
+    .await
 }
 
-/// A number from 1 to `limit`.
-fn number(
-    parameters: &Parameters,
-    name: &'static str,
-    default: usize,
-    limit: usize,
-) -> Result<usize, Problem> {
-    let Some(given) = parameters.first(name) else {
-        return Ok(default);
-    };
-    let number = given
-        .parse()
-        .ok()
-        .filter(|number| (1..=limit).contains(number));
-    number.ok_or_else(|| {
-        Problem::new(
-            StatusCode::BAD_REQUEST,
-            "INVALID_ARGUMENT",
-            format!("{name}: {given:?} given; allowed are 1 to {limit}"),
-        )
-    })
+/// The `k` of a request.
+fn count(parameters: &Parameters, group: names::Names, default: u32) -> Result<usize, Problem> {
+    let k = number(parameters, group, "k")?.unwrap_or(default);
+    Ok(usize::try_from(k).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

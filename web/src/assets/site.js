@@ -116,6 +116,61 @@
     input.focus();
   };
 
+  // Files are sent one by one, with their progress; also those that are dropped on the page.
+  const upload = document.getElementById("upload");
+  const send = (file) => new Promise((done) => {
+    const folder = upload.elements.folder.value.trim().replace(/^\/+|\/+$/g, "");
+    const path = (folder ? `${folder}/${file.name}` : file.name).split("/").map(encodeURIComponent).join("/");
+    const tags = upload.elements.tags.value.split(",").map((tag) => tag.trim()).filter(Boolean);
+    const query = new URLSearchParams(tags.map((tag) => ["tag", tag]));
+    const row = document.createElement("li");
+    const progress = document.createElement("progress");
+    progress.setAttribute("aria-label", `Upload of ${file.name}`);
+    row.append(`${file.name} `, progress);
+    document.getElementById("uploads").append(row);
+    const say = (text, wrong) => {
+      const line = document.createElement("span");
+      line.className = wrong ? "wrong" : "quiet";
+      line.textContent = text;
+      progress.remove();
+      row.append(line);
+      done();
+    };
+    const request = new XMLHttpRequest();
+    request.open("PUT", `${upload.dataset.documents}${path}?${query}`);
+    if (file.type) request.setRequestHeader("Content-Type", file.type);
+    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable && event.loaded < event.total) { progress.max = event.total; progress.value = event.loaded; } else progress.removeAttribute("value"); });
+    request.addEventListener("error", () => say("The server does not answer.", true));
+    request.addEventListener("load", () => {
+      let answer = {};
+      try { answer = JSON.parse(request.responseText); } catch { /* what a proxy says is no JSON */ }
+      if (request.status !== 201) { say(answer.detail || `Status ${request.status}`, true); return; }
+      const link = document.createElement("a");
+      link.href = upload.dataset.pages + path;
+      link.textContent = folder ? `${folder}/${file.name}` : file.name;
+      row.replaceChildren(link, " ", progress);
+      const chunks = answer.chunkCount;
+      say(chunks === undefined || chunks === null ? "is stored once the file can be written" : `${chunks} ${chunks === 1 ? "chunk" : "chunks"}`);
+    });
+    request.send(file);
+  });
+  if (upload) {
+    const sendAll = async (files) => { for (const file of files) await send(file); };
+    upload.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      await sendAll([...upload.elements.file.files]);
+      upload.elements.file.value = "";
+    });
+    upload.nextElementSibling.append(" Files can be dropped on this page.");
+    addEventListener("dragover", (event) => { event.preventDefault(); upload.classList.add("dropped"); });
+    addEventListener("dragleave", (event) => { if (!event.relatedTarget) upload.classList.remove("dropped"); });
+    addEventListener("drop", (event) => {
+      event.preventDefault();
+      upload.classList.remove("dropped");
+      sendAll([...event.dataTransfer.files]);
+    });
+  }
+
   // Keys of one letter can be turned off: some people speak to their browser.
   const hasKeys = () => localStorage.getItem("kb-keys") !== "off";
   const keys = document.querySelector(".keys");

@@ -26,6 +26,9 @@ pub(crate) fn page(visit: &Visit, file: &str, folder: &str) -> Result<Answer, Pr
         .skipped(named, &PageOptions::default().max_tokens(2000))?;
     let body = html! {
         (crumbs(site, file, folder))
+        @if visit.form_key.is_some() {
+            p { a href=(site.links.upload(file, folder)) { "Upload" } }
+        }
         table.listing {
             caption.hidden { "Contents" }
             thead { tr { th scope="col" { "Name" } th.number scope="col" { "Size" } th.date scope="col" { "Changed" } } }

@@ -1,7 +1,6 @@
 //! The search page.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use axum::http::StatusCode;
 use kb_engine::{Kb, PageOptions, Relevance, Request, Response, Show, search_files_with};
@@ -11,7 +10,7 @@ use maud::{Markup, html};
 use super::hit::hit;
 use super::layout::{Layout, page as layout_page};
 use crate::answer::{Answer, Problem, html as answer_html};
-use crate::asked::{chosen, request};
+use crate::asked::{chosen, request, unless};
 use crate::parameters::Parameters;
 use crate::site::{Shared, Visit};
 use crate::text::numbers::{count, counted};
@@ -74,13 +73,7 @@ fn results(
         .k(start + HITS + 1)
         .show(Show::lines(LINES))
         .page(PageOptions::default());
-    let response = search_files_with(&kbs, &request, &mut |_| {
-        if cancel.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })?;
+    let response = search_files_with(&kbs, &request, &mut |_| unless(cancel))?;
     let shown = response.hits.iter().skip(start).take(HITS);
     let links = &visit.site.links;
     let name = |number: usize| files.get(number).map(OpenFile::name).unwrap_or_default();
@@ -275,6 +268,7 @@ fn welcome(site: &Shared) -> Markup {
             }
             p.quiet { "Ask a question or give words. " code { "\"a phrase\"" } ", " code { "+must" } ", " code { "-not" } ", " code { "title:word" } " and " code { "path:word" } " narrow a search." }
             p.quiet.keys { kbd { "/" } " search, " kbd { "t" } " find a document, " kbd { "↑" } " " kbd { "↓" } " choose, " kbd { "Enter" } " open, " kbd { "y" } " copy its place" }
+            p.quiet { "Programs search and read by the " a href=(site.links.page("api")) { "API" } "." }
         }
     }
 }

@@ -52,6 +52,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             .arg("--tokens")
             .arg(&tokens),
     )?;
+    let written = writable(&folder, &kb)?;
+    let writing = Site::start(
+        Command::new(&kb)
+            .args(["serve", "--allow-write"])
+            .arg(&written),
+    )?;
     let mut script = Command::new(node);
     script
         .arg(std::path::absolute(
@@ -59,6 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         )?)
         .args([&open.address, &closed.address, &token])
         .arg(folder.join("screenshots"))
+        .arg(&writing.address)
         .env("KB_CHROMIUM", chromium)
         .current_dir(&folder);
     let status = script.status();
@@ -92,6 +99,24 @@ fn files(folder: &Path, kb: &Path) -> Result<Vec<String>> {
         files.push(format!("{name}={}", file.display()));
     }
     Ok(files)
+}
+
+/// A file that the pages may change, as an argument of `kb serve`.
+fn writable(folder: &Path, kb: &Path) -> Result<String> {
+    let notes = folder.join("written");
+    fs::create_dir_all(&notes)?;
+    fs::write(
+        notes.join("tides.md"),
+        "# Tides\n\nThe moon pulls the sea twice a day.\n",
+    )?;
+    fs::write(
+        notes.join("reefs.md"),
+        "# Reefs\n\nA bell rings at low water.\n",
+    )?;
+    let file = folder.join("written.kb");
+    let _ = fs::remove_file(&file);
+    repository::index_with(kb, &notes, &file)?;
+    Ok(format!("written={}", file.display()))
 }
 
 /// Makes a token.

@@ -9,7 +9,7 @@ use hyper::header::{
 use hyper::{HeaderMap, Method};
 
 /// Request headers that a page may send.
-const ALLOWED_HEADERS: &str = "Accept, Authorization, Content-Type, Last-Event-ID, MCP-Protocol-Version, \
+const ALLOWED_HEADERS: &str = "Accept, Authorization, Content-Type, If-None-Match, Last-Event-ID, MCP-Protocol-Version, \
                     Mcp-Method, Mcp-Name, Mcp-Session-Id";
 
 /// Whether a request is a CORS preflight.
@@ -19,7 +19,7 @@ pub(super) fn is_preflight(method: &Method, headers: &HeaderMap) -> bool {
 
 /// Adds the headers of a preflight response, beside those of [`allow_origin`].
 pub(super) fn add_preflight_headers(headers: &mut HeaderMap) {
-    let methods = HeaderValue::from_static("GET, POST, DELETE");
+    let methods = HeaderValue::from_static("GET, POST, PUT, DELETE");
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
     headers.insert(
         ACCESS_CONTROL_ALLOW_HEADERS,

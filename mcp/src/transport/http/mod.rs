@@ -17,4 +17,4 @@ mod session_manager;
 mod site;
 
 pub use listener::serve_http;
-pub use site::{Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture};
+pub use site::{Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, Upload};

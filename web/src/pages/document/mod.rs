@@ -107,6 +107,26 @@ impl Shown<'_> {
                         }
                     }
                     a href=(self.links().raw(self.file.name(), &document.path)) download { "Text" }
+                    @if self.visit.form_key.is_some() {
+                        a href=(self.links().remove(self.file.name(), &document.path)) { "Remove" }
+                    }
+                }
+                @if let Some(key) = &self.visit.form_key { (self.tags(key)) }
+            }
+        }
+    }
+
+    /// The form for its tags. It says which it showed, so that those which others gave meanwhile stay.
+    fn tags(&self, key: &str) -> Markup {
+        let tags = self.document.tags.join(", ");
+        html! {
+            details.edit {
+                summary { "Edit tags" }
+                form method="post" action=(self.links().tags(self.file.name(), &self.document.path)) {
+                    input type="hidden" name="key" value=(key);
+                    input type="hidden" name="shown" value=(tags);
+                    input name="tags" value=(tags) aria-label="Tags, with commas between" placeholder="sea, moon" autocomplete="off";
+                    button type="submit" { "Save" }
                 }
             }
         }

@@ -20,14 +20,14 @@ use crate::transport::server::Server;
 /// The open files of a server. Clones share them.
 #[derive(Clone)]
 pub struct Files {
-    server: Arc<Server>,
+    pub(super) server: Arc<Server>,
     tokens: Option<Arc<Tokens>>,
-    sign_ins: Arc<SignIns>,
+    pub(super) sign_ins: Arc<SignIns>,
 }
 
 /// One open file.
 #[derive(Debug, Clone)]
-pub struct OpenFile(Arc<Index>);
+pub struct OpenFile(pub(super) Arc<Index>);
 
 /// Why the server did not answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +174,7 @@ impl Files {
 
 /// Why a tool has no result.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CallError(ToolError);
+pub struct CallError(pub(super) ToolError);
 
 impl CallError {
     /// The stable name of the kind of error.

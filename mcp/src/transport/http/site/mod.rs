@@ -1,6 +1,7 @@
 //! What a server answers beside `/mcp`: pages for people and an API for programs, made by the caller from the open
 //! files. Host, origin, token, rate, size and memory of a request are checked before the site sees it, as for `/mcp`.
 
+mod changes;
 mod files;
 mod sign_ins;
 
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
+pub use changes::Upload;
 pub use files::{Busy, CallError, Files, OpenFile};
 pub(super) use sign_ins::{SignIns, Visitor};
 

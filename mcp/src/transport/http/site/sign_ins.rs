@@ -40,6 +40,8 @@ pub(in crate::transport::http) struct SignIns {
     /// The hash of the key in the link, until the link is used.
     link: Mutex<Option<Hash>>,
     cookie_name: String,
+    /// Of this process; `None` without a source of random numbers.
+    forms: Option<String>,
 }
 
 impl fmt::Debug for SignIns {
@@ -55,6 +57,7 @@ impl SignIns {
             sessions: Mutex::default(),
             link: Mutex::default(),
             cookie_name: format!("{COOKIE_PREFIX}{port}"),
+            forms: random_secret().ok(),
         }
     }
 
@@ -108,6 +111,13 @@ impl SignIns {
             session.used = Instant::now();
             Some(session.visitor.clone())
         })
+    }
+
+    /// A secret for the forms of one browser: that of another session is another one.
+    pub(in crate::transport::http) fn form_key(&self, headers: &HeaderMap) -> Option<String> {
+        let forms = self.forms.as_deref()?;
+        let session = self.secrets(headers).next().unwrap_or_default();
+        Some(Hash::of(&format!("{forms} {session}")).hex())
     }
 
     /// Ends the session of a request.
@@ -164,6 +174,17 @@ mod tests {
         assert_eq!(sign_ins.visitor(&headers(&renamed)), None);
         sign_ins.end(&sent);
         assert_eq!(sign_ins.visitor(&sent), None);
+    }
+
+    #[test]
+    fn the_key_of_forms_is_that_of_one_session_and_one_server() {
+        let sign_ins = SignIns::new(80);
+        let [one, other] = ["kb_session_80=a", "kb_session_80=b"].map(headers);
+        let key = sign_ins.form_key(&one);
+        assert!(key.is_some() && key == sign_ins.form_key(&one));
+        assert_ne!(key, sign_ins.form_key(&other));
+        assert_ne!(key, sign_ins.form_key(&HeaderMap::new()));
+        assert_ne!(key, SignIns::new(80).form_key(&one));
     }
 
     #[test]
