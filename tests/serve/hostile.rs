@@ -4,10 +4,10 @@ use super::Site;
 use crate::mcp::http::Connection;
 use crate::support::{Folder, Random, number_from};
 
-/// Requests of a run in CI; `KB_WRONG_REQUESTS` asks for more.
+/// Requests of a usual run; `cargo xtask trials requests` makes more.
 const REQUESTS: u64 = 600;
 
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 22] = [
     "/?q=moon&from=0&mode=hybrid&type=rust&since=2024-01-01",
     "/d/harbour/docs/guide.md?lines=1-2&view=lines&from=1",
     "/b/harbour/docs?cursor=AAAA",
@@ -20,6 +20,16 @@ const PATHS: [&str; 12] = [
     "/api/v1/documents/harbour?folder=docs",
     "/sign-in?key=abc&next=/",
     "/assets/style.css",
+    "/api",
+    "/upload/harbour?folder=docs",
+    "/remove/harbour/docs/guide.md",
+    "/tags/harbour/docs/guide.md",
+    "/api/v1/regex?pattern=a.c&k=3&multiline=1",
+    "/api/v1/sheet/harbour/docs/guide.md?sheet=1&cells=A1:B2",
+    "/api/v1/find?q=gui&format=json",
+    "/api/v1/upload/harbour",
+    "/api/v1/document/harbour/new/a.md?tag=x",
+    "/api/v1/tags/harbour/docs/guide.md",
 ];
 
 const INSERTIONS: [&str; 16] = [
@@ -44,9 +54,9 @@ const INSERTIONS: [&str; 16] = [
 #[test]
 fn wrong_requests_are_answered_and_harm_nothing() {
     let folder = Folder::indexed();
-    let site = Site::start(&folder, &["harbour.kb"]);
-    let mut random = Random(11);
-    for number in 0..number_from("KB_WRONG_REQUESTS", REQUESTS) {
+    let site = Site::start(&folder, &["harbour.kb", "--allow-write"]);
+    let mut random = Random(number_from("KB_TRIAL_SEED", 11));
+    for number in 0..number_from("KB_TRIAL_ROUNDS", REQUESTS) {
         let mut path = (*random.one_of(&PATHS)).to_owned();
         for _ in 0..=random.below(3) {
             let at = 1 + random.below(path.len());
@@ -63,8 +73,11 @@ fn wrong_requests_are_answered_and_harm_nothing() {
                 _ => path.insert_str(at, &"A".repeat(random.below(300))),
             }
         }
-        let method = *random.one_of(&["GET", "GET", "GET", "POST", "HEAD", "PUT", "OPTIONS"]);
-        let body: &[u8] = if method == "POST" {
+        let methods = [
+            "GET", "GET", "GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS",
+        ];
+        let method = *random.one_of(&methods);
+        let body: &[u8] = if matches!(method, "POST" | "PUT") {
             b"{\"q\": [1, {\"a\": null}], \"k\": -1}"
         } else {
             b""

@@ -1,17 +1,18 @@
 //! The long form of the trials that every test run makes in short: hostile trees, moves, permissions,
-//! texts, kills and attacks, from a seed.
+//! texts, kills, attacks and requests over HTTP, from a seed.
 
 use anyhow::{Context, Result, bail};
 use xtask::repository;
 
-/// A trial and how many rounds of it the long form makes.
-const TRIALS: [(&str, u64); 6] = [
-    ("trees", 30),
-    ("moves", 280),
-    ("permissions", 1),
-    ("words", 20_000),
-    ("kills", 1000),
-    ("attacks", 50),
+/// A trial, its tests, and how many rounds of it the long form makes.
+const TRIALS: [(&str, &str, u64); 7] = [
+    ("trees", "trials::trees::", 30),
+    ("moves", "trials::moves::", 280),
+    ("permissions", "trials::permissions::", 1),
+    ("words", "trials::words::", 20_000),
+    ("kills", "trials::kills::", 1000),
+    ("attacks", "trials::attacks::", 50),
+    ("requests", "serve::hostile::", 10_000),
 ];
 
 /// Runs the verb: `trials [NAME] [--rounds N] [--seed S]`.
@@ -29,14 +30,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         match argument.as_str() {
             "--rounds" => rounds = Some(number()?),
             "--seed" => seed = number()?,
-            name if TRIALS.iter().any(|(known, _)| *known == name) => only = Some(name),
+            name if TRIALS.iter().any(|(known, ..)| *known == name) => only = Some(name),
             other => {
-                let names: Vec<&str> = TRIALS.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = TRIALS.iter().map(|(name, ..)| *name).collect();
                 bail!("no trial {other:?}; there are {}", names.join(", "));
             }
         }
     }
-    for (name, usual) in TRIALS {
+    for (name, tests, usual) in TRIALS {
         if only.is_some_and(|only| only != name) {
             continue;
         }
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
         let mut command = repository::cargo(&["test", "--release", "--package", "kb-cli"]);
         command
             .args(["--test", "tests", "--", "--nocapture", "--test-threads=1"])
-            .arg(format!("trials::{name}::"))
+            .arg(tests)
             .env("KB_TRIAL_ROUNDS", rounds.unwrap_or(usual).to_string())
             .env("KB_TRIAL_SEED", seed.to_string())
             // What only takes longer, not more seeds.
