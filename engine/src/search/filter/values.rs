@@ -26,9 +26,10 @@ pub(super) const BUILT_IN_NAMES: [&str; 9] = [
 
 /// The values of a field of a document, as conditions find them: texts in lower case.
 pub(crate) fn values_of(record: &DocumentRecord, name: &str) -> Vec<Value> {
+    let name = normalized(name);
     let time = |ms: i64| (ms != 0).then_some(Value::Time(ms));
     let text = |text: &str| (!text.is_empty()).then(|| Value::Text(normalized(text)));
-    let built_in = match name {
+    let built_in = match &*name {
         "added" => time(record.added_ms),
         "class" => record.class().ok().and_then(|class| text(class.name())),
         "language" => text(&record.language),
@@ -43,7 +44,7 @@ pub(crate) fn values_of(record: &DocumentRecord, name: &str) -> Vec<Value> {
     if name == "tags" {
         values.extend(record.tags.iter().map(|tag| Value::Text(tag.clone())));
     }
-    let start = format!("{}=", normalized(name.strip_prefix(OWN).unwrap_or(name)));
+    let start = format!("{}=", name.strip_prefix(OWN).unwrap_or(&name));
     let stored = facets_of(&record.metadata);
     let of_name = stored.iter().filter_map(|facet| facet.strip_prefix(&start));
     let mut own: Vec<&str> = of_name.collect();
@@ -55,10 +56,11 @@ pub(crate) fn values_of(record: &DocumentRecord, name: &str) -> Vec<Value> {
     values
 }
 
-/// Values as groups and counts show them, each once.
+/// Values as groups and counts show them, each once. A text that looks like a number, a time or a boolean stands in quotes,
+/// which keeps it apart from the value of that type.
 pub(crate) fn facet_texts(values: &[Value]) -> BTreeSet<String> {
     let shown = values.iter().map(|value| match value {
-        Value::Text(text) => text.clone(),
+        Value::Text(text) if Value::of_text(text) == *value => text.clone(),
         other => other.to_string(),
     });
     shown.collect()
@@ -115,12 +117,13 @@ pub(crate) fn names_hint(own: &str, names: &BTreeSet<String>) -> String {
 /// # Errors
 /// [`Error::InvalidArgument`] with the nearest name, unless there are no documents; [`Error::Damaged`].
 pub(crate) fn check_field(argument: &'static str, name: &str, files: &[Source<'_>]) -> Result<()> {
-    if BUILT_IN_NAMES.contains(&name) {
+    let plain = normalized(name);
+    if BUILT_IN_NAMES.contains(&&*plain) {
         return Ok(());
     }
-    let own: String = normalized(name.strip_prefix(OWN).unwrap_or(name));
+    let own = plain.strip_prefix(OWN).unwrap_or(&plain);
     for source in files {
-        if has_field(source, &own)? {
+        if has_field(source, own)? {
             return Ok(());
         }
     }
@@ -133,7 +136,7 @@ pub(crate) fn check_field(argument: &'static str, name: &str, files: &[Source<'_
     if !segments.into_iter().any(has_rows) {
         return Ok(());
     }
-    let hint = names_hint(&own, &names);
+    let hint = names_hint(own, &names);
     Err(Error::InvalidArgument {
         argument,
         reason: format!(

@@ -185,6 +185,7 @@ mod tests {
     use crate::kb::{Kb, KbWriter};
     use crate::search::options::{Mode, Scope, Sort};
     use crate::search::request::Request;
+    use crate::store::fields::FieldValue as Value;
 
     /// Notes about the sea, of which one has no field, and one that is about something else.
     fn notes() -> (tempfile::TempDir, Kb) {
@@ -275,6 +276,39 @@ mod tests {
         let grouped = names(&kb, &sea().group_by("author"));
         assert_eq!(grouped.get(..1), ranked.get(..1), "{ranked}");
         assert_eq!(grouped.split(' ').count(), 4, "{grouped}");
+    }
+
+    #[test]
+    fn values_of_two_types_are_two_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("types.kb");
+        let mut writer = KbWriter::open_or_create(&path).unwrap();
+        let values = [
+            Value::Integer(2016),
+            Value::Text("2016".to_owned()),
+            Value::Text("true".to_owned()),
+            Value::Boolean(true),
+            Value::Text("2016".to_owned()),
+        ];
+        for (number, value) in values.into_iter().enumerate() {
+            let name = format!("{number}.md");
+            writer.add_bytes(&name, b"The sea.").unwrap();
+            let fields = [("v".to_owned(), vec![value])];
+            writer.set_fields(&name, &fields).unwrap();
+        }
+        writer.commit().unwrap();
+        let kb = Kb::open(&path).unwrap();
+        let grouped = sea().sort(by("path")).group_by("V").facets(["v", "Type"]);
+        assert_eq!(names(&kb, &grouped), "0 1 2 3");
+        let response = kb.search(&grouped).unwrap();
+        let expected = [
+            ("\"2016\"".to_owned(), 2),
+            ("\"true\"".to_owned(), 1),
+            ("2016".to_owned(), 1),
+            ("true".to_owned(), 1),
+        ];
+        assert_eq!(response.facets[0].values, expected);
+        assert_eq!(response.facets[1].values, [("markdown".to_owned(), 5)]);
     }
 
     #[test]
