@@ -154,6 +154,8 @@ static const struct {
     {"chunks", "\"document\":\"docs/tides.md\"", "chunks"},
     {"document", "\"document\":\"docs/tides.md\"", "title"},
     {"documents", "\"folder\":\"docs\",\"recursive\":true", "documents"},
+    {"documents", "\"where\":\"size > 0\",\"recursive\":true", "documents"},
+    {"fields", "\"name\":\"year\"", "fields"},
     {"info", "\"sizes\":true", "uuid"},
     {"outline", "\"document\":\"docs/tides.md\"", "sections"},
     {"pages", "\"document\":\"docs/tides.md\"", "pages"},
@@ -183,7 +185,7 @@ static void every_call_of_help_answers(void) {
     write_file(temp_path("folder/a.md"), "# A\n\nwords\n", 11);
     json *help = answer("{\"call\":\"help\"}");
     const json *calls = json_get(help, "calls");
-    CHECK_NUMBER(24, json_len(calls));
+    CHECK_NUMBER(25, json_len(calls));
     bool is_tried[64] = {false};
     for (size_t at = 0; at < COUNT(GOOD); at++) {
         char arguments[2048], request[4096];
@@ -221,6 +223,32 @@ static void every_call_of_help_answers(void) {
     close_file(&file);
     file = opened(temp_path("w.kb"));
     CHECK_NUMBER(1, documents_in(file));
+    close_sample();
+}
+
+static void fields_are_listed_and_choose_documents(void) {
+    open_sample();
+    json_free(answer("{\"call\":\"add\",\"path\":\"a.md\",\"text\":\"A text.\",\"metadata\":{\"year\":2024,\"by\":\"Kim\"}}"));
+    json_free(answer("{\"call\":\"add\",\"path\":\"b/b.md\",\"text\":\"A text.\",\"metadata\":{\"year\":-7}}"));
+    json_free(answer("{\"call\":\"commit\"}"));
+    close_file(&file);
+    file = opened(temp_path("w.kb"));
+    json *all = answer("{\"call\":\"fields\"}");
+    CHECK_NUMBER(2, json_len(json_get(all, "fields")));
+    json_free(all);
+    json *named = answer("{\"call\":\"fields\",\"name\":\" YEAR\"}");
+    const json *year = json_at(json_get(named, "fields"), 0);
+    CHECK(json_number(json_get(year, "min")) == -7 && json_number(json_get(year, "max")) == 2024);
+    CHECK_NUMBER(2, json_len(json_get(year, "all")));
+    json_free(named);
+    json *late = answer("{\"call\":\"documents\",\"where\":\"year > 2000\",\"recursive\":true}");
+    CHECK_NUMBER(1, json_len(json_get(late, "documents")));
+    json_free(late);
+    json *top = answer("{\"call\":\"documents\",\"where\":\"year < 3000\"}");
+    CHECK_NUMBER(1, json_len(json_get(top, "documents")));
+    json_free(top);
+    REFUSED("{\"call\":\"documents\",\"where\":\"yaer > 2000\",\"recursive\":true}");
+    SAYS("did you mean \"year\"");
     close_sample();
 }
 
@@ -419,6 +447,7 @@ static const test_case TESTS[] = {
     TEST(a_key_that_stands_twice_is_no_crash),
     TEST(handles_that_a_call_needs_must_be_there),
     TEST(every_call_of_help_answers),
+    TEST(fields_are_listed_and_choose_documents),
     TEST(arguments_of_wrong_kinds_are_refused),
     TEST(a_search_may_use_more_threads),
     TEST(wrong_values_say_what_is_allowed),

@@ -167,17 +167,38 @@ fn one(value: &Value) -> Result<FieldValue, &'static str> {
 }
 
 /// `name`, `type`, `documents` with such a value, `values`: how many there are, `has_more_values`: whether these are not
-/// all, and `top`: the most frequent ones, each with `value` and `documents`.
+/// all, of numbers and times `min` and `max`, and `top`: the most frequent values, each with `value` and `documents`.
 pub fn field(field: &FieldInfo) -> Object {
-    let top = field.values.iter().take(TOP_VALUES);
-    let top = top.map(|(value, documents)| json!({"value": value, "documents": documents}));
-    Object::new()
+    field_head(field).field("top", field_values_of(field, TOP_VALUES))
+}
+
+/// As [`field`], with all counted values as `all` in the place of `top`.
+pub fn field_with_values(field: &FieldInfo) -> Object {
+    field_head(field).field("all", field_values_of(field, usize::MAX))
+}
+
+fn field_values_of(field: &FieldInfo, most: usize) -> Value {
+    let values = field.values.iter().take(most);
+    let values = values.map(|(value, documents)| json!({"value": value, "documents": documents}));
+    Value::Array(values.collect())
+}
+
+fn field_head(field: &FieldInfo) -> Object {
+    let range = [("min", &field.least), ("max", &field.greatest)];
+    let head = Object::new()
         .field("name", &*field.name)
         .field("type", field.kind)
         .field("documents", field.documents)
         .field("values", field.values.len())
-        .field("has_more_values", field.has_more_values)
-        .field("top", Value::Array(top.collect()))
+        .field("has_more_values", field.has_more_values);
+    range
+        .into_iter()
+        .fold(head, |head, (name, value)| match value {
+            Some(FieldValue::Integer(number)) => head.field(name, *number),
+            Some(FieldValue::Float(number)) => head.field(name, *number),
+            Some(other) => head.field(name, other.to_string()),
+            None => head,
+        })
 }
 
 #[cfg(test)]

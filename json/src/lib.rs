@@ -55,8 +55,8 @@ pub use changes::{
     reembed_report, removed, seal_report, with_changes,
 };
 pub use document::{
-    created, document, document_head, entry, field, field_values, folder, metadata, skipped_file,
-    stated,
+    created, document, document_head, entry, field, field_values, field_with_values, folder,
+    metadata, skipped_file, stated,
 };
 pub use error::error;
 pub use hit::{best_score, explanation, hit, verdict};

@@ -43,6 +43,7 @@ from kbfile._field import Condition, Field, field
 from kbfile._kbfile import (
     Chunk,
     Document,
+    FieldInfo,
     Hit,
     Hits,
     ImportReport,
@@ -86,6 +87,7 @@ __all__ = [
     "ExistsError",
     "ExtractionError",
     "Field",
+    "FieldInfo",
     "ForkError",
     "FormatError",
     "Hit",

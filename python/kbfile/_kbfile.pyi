@@ -25,6 +25,7 @@ __all__ = [
     "ImportReport",
     "ReembedReport",
     "VectorColumn",
+    "FieldInfo",
     "Hit",
     "restore_hit",
     "Hits",
@@ -290,10 +291,14 @@ class Kb:
         compare names, not types.
         """
     def documents(
-        self, folder: str | None = None, *, recursive: bool = True
+        self, folder: str | None = None, *, recursive: bool = True, where: str | None = None
     ) -> DocumentIterator:
         """Returns the documents in a folder and its subfolders, in the order of their paths; without a folder, all documents.
-        With recursive=False, only those in the folder itself.
+        With recursive=False, only those in the folder itself. `where` is a condition on fields, as in `search`.
+        """
+    def fields(self) -> list[FieldInfo]:
+        """Returns the fields that documents have, by name and type: what `where`, `sort`, `group_by` and `facets` take. The
+        cost grows with the number of documents.
         """
     def embed(self, text: str, *, column: str | None = None) -> Any:
         """Embeds a query with the model of a column of vectors; without `column`, of the default column if that knows its
@@ -547,13 +552,15 @@ class Hits(Sequence["Hit"]):
     def to_dicts(self) -> list[dict[str, Any]]:
         """Each hit as a dict of its attributes."""
     def to_pandas(self) -> Any:
-        """The hits as a pandas.DataFrame, a row each. Needs pandas."""
+        """The hits as a pandas.DataFrame, a row each, with the fields of their documents. Needs pandas."""
     def to_polars(self) -> Any:
-        """The hits as a polars.DataFrame, a row each. Needs polars."""
+        """The hits as a polars.DataFrame, a row each, with the fields of their documents. Needs polars."""
     def to_arrow(self) -> Any:
-        """The hits as a pyarrow.Table, a row each. Needs pyarrow."""
+        """The hits as a pyarrow.Table, a row each, with the fields of their documents. Needs pyarrow."""
     def columns(self) -> dict[str, list[Any]]:
-        """The table of the hits: a list for each column, as `to_arrow()` has them."""
+        """The table of the hits: a list for each column, as `to_arrow()` has them. The fields of the documents come last, by
+        their names in lower case; `meta.` stands before the name of another column.
+        """
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The hits as an Arrow stream, for libraries that read one: the PyCapsule interface."""
     def _repr_html_(self) -> str:
@@ -651,6 +658,11 @@ class Hit:
     def metadata(self) -> dict[str, str]:
         """Metadata that the document states, such as author and date."""
     @property
+    def fields(self) -> dict[str, Any]:
+        """The metadata with typed values: str, int, float, bool, datetime in UTC, or a list of them. A text that the
+        document states is one str, also if it lists several names.
+        """
+    @property
     def chunk(self) -> tuple[int, int]:
         """Segment and row of the best chunk, valid for this commit of the file."""
     @property
@@ -712,6 +724,11 @@ class Document:
     @property
     def metadata(self) -> dict[str, str]:
         """Metadata that the document states, such as author and date."""
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The metadata with typed values: str, int, float, bool, datetime in UTC, or a list of them. A text that the
+        document states is one str, also if it lists several names.
+        """
     @property
     def modified(self) -> datetime | None:
         """When the original was modified, in UTC; None when unknown."""
@@ -1101,6 +1118,36 @@ class VectorBlock:
     if sys.version_info >= (3, 12):
         def __buffer__(self, flags: int, /) -> memoryview: ...
         def __release_buffer__(self, buffer: memoryview, /) -> None: ...
+
+@final
+class FieldInfo:
+    """The values of one type that documents have under one name."""
+
+    @property
+    def name(self) -> str:
+        """Name of the field, in lower case."""
+    @property
+    def type(self) -> Literal["text", "integer", "float", "boolean", "time"]:
+        """Type of the values: "text", "integer", "float", "boolean" or "time"."""
+    @property
+    def documents(self) -> int:
+        """Documents with such a value."""
+    @property
+    def distinct(self) -> int:
+        """Number of different values; at most 100,000 are counted."""
+    @property
+    def has_more_values(self) -> bool:
+        """Whether there are more than 100,000 different values."""
+    @property
+    def min(self) -> Any:
+        """The least value of numbers and times; None for other types."""
+    @property
+    def max(self) -> Any:
+        """The greatest value of numbers and times; None for other types."""
+    def values(self, limit: int | None = None) -> list[tuple[Any, int]]:
+        """Returns the values with the number of documents that have each, most frequent first; at most `limit`. Texts are in
+        lower case.
+        """
 
 @final
 class VectorColumn:

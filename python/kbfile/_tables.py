@@ -40,10 +40,17 @@ def as_float32(numbers: Any) -> Any:
     return numpy.ascontiguousarray(numbers, dtype=numpy.float32)
 
 
-def to_pandas(columns: dict[str, list[Any]]) -> Any:
-    """A pandas.DataFrame of columns."""
+def to_pandas(columns: dict[str, list[Any]], fields: dict[str, str]) -> Any:
+    """A pandas.DataFrame of columns; `fields` names the types of those that are fields of documents."""
     import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
+    def typed(values: list[Any], dtype: str) -> Any:
+        if dtype == "time":
+            # Not by the nanosecond, in which the years of 64 bits end in 2262.
+            return pandas.Series(values, dtype="datetime64[ms, UTC]")
+        return pandas.Series([pandas.NA if value is None else value for value in values], dtype=dtype)
+
+    columns |= {name: typed(columns[name], dtype) for name, dtype in fields.items()}
     frame = pandas.DataFrame(columns, copy=False)
     for name in ("page", "slide"):
         frame[name] = frame[name].astype("UInt32")

@@ -16,6 +16,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
+use crate::results::field_columns::field_columns;
 use crate::results::hit::Hit;
 
 /// What the capsule of a stream is named.
@@ -35,6 +36,31 @@ pub(crate) fn stream<'py>(
     let stream = FFI_ArrowArrayStream::new(Box::new(reader));
     Ok(PyCapsule::new_with_value(py, stream, STREAM)?.into_any())
 }
+
+/// The names of the columns that all tables of hits have, in their order.
+pub(crate) const HIT_COLUMNS: [&str; 21] = [
+    "document",
+    "score",
+    "title",
+    "section",
+    "text",
+    "first_line",
+    "last_line",
+    "page",
+    "sheet",
+    "slide",
+    "symbol",
+    "keyword_score",
+    "vector_score",
+    "type",
+    "language",
+    "class",
+    "modified",
+    "size_bytes",
+    "start_byte",
+    "end_byte",
+    "handle",
+];
 
 /// The columns of [`crate::results::hits::Hits::columns`].
 pub(crate) fn hits_batch(hits: &[Arc<Hit>]) -> PyResult<RecordBatch> {
@@ -69,43 +95,43 @@ pub(crate) fn hits_batch(hits: &[Arc<Hit>]) -> PyResult<RecordBatch> {
         .iter()
         .map(|hit| (hit.modified_ms != 0).then_some(hit.modified_ms));
     let modified = modified.collect::<TimestampMillisecondArray>();
-    let columns: [(&str, ArrayRef); 21] = [
-        ("document", texts(hits, |hit| &hit.document)),
-        ("score", scores(|hit| Some(hit.score))),
-        ("title", texts(hits, |hit| &hit.title)),
-        ("section", Arc::new(StringArray::from_iter_values(sections))),
-        ("text", texts(hits, |hit| &hit.text)),
-        ("first_line", numbers(|hit| Some(hit.lines.0))),
-        ("last_line", numbers(|hit| Some(hit.lines.1))),
-        ("page", numbers(|hit| hit.page)),
-        ("sheet", optional_texts(hits, |hit| hit.sheet.as_deref())),
-        ("slide", numbers(|hit| hit.slide)),
-        (
-            "symbol",
-            optional_texts(hits, |hit| hit.symbol.as_ref().map(|it| &*it.name)),
-        ),
-        ("keyword_score", scores(|hit| hit.keyword_score)),
-        ("vector_score", scores(|hit| hit.vector_score)),
-        ("type", texts(hits, |hit| &hit.file_type)),
-        ("language", texts(hits, |hit| &hit.language)),
-        ("class", texts(hits, |hit| &hit.class)),
-        ("modified", Arc::new(modified.with_timezone("UTC"))),
-        (
-            "size_bytes",
-            Arc::new(UInt64Array::from_iter_values(
-                hits.iter().map(|hit| hit.size_bytes),
-            )),
-        ),
-        ("start_byte", numbers(|hit| Some(hit.span.0))),
-        ("end_byte", numbers(|hit| Some(hit.span.1))),
-        ("handle", texts(hits, |hit| &hit.handle)),
+    let columns: [ArrayRef; HIT_COLUMNS.len()] = [
+        texts(hits, |hit| &hit.document),
+        scores(|hit| Some(hit.score)),
+        texts(hits, |hit| &hit.title),
+        Arc::new(StringArray::from_iter_values(sections)),
+        texts(hits, |hit| &hit.text),
+        numbers(|hit| Some(hit.lines.0)),
+        numbers(|hit| Some(hit.lines.1)),
+        numbers(|hit| hit.page),
+        optional_texts(hits, |hit| hit.sheet.as_deref()),
+        numbers(|hit| hit.slide),
+        optional_texts(hits, |hit| hit.symbol.as_ref().map(|it| &*it.name)),
+        scores(|hit| hit.keyword_score),
+        scores(|hit| hit.vector_score),
+        texts(hits, |hit| &hit.file_type),
+        texts(hits, |hit| &hit.language),
+        texts(hits, |hit| &hit.class),
+        Arc::new(modified.with_timezone("UTC")),
+        Arc::new(UInt64Array::from_iter_values(
+            hits.iter().map(|hit| hit.size_bytes),
+        )),
+        numbers(|hit| Some(hit.span.0)),
+        numbers(|hit| Some(hit.span.1)),
+        texts(hits, |hit| &hit.handle),
     ];
+    let names = HIT_COLUMNS.map(str::to_owned).into_iter();
+    let mut columns: Vec<(String, ArrayRef)> = names.zip(columns).collect();
+    let of_documents = field_columns(hits, &HIT_COLUMNS);
+    columns.extend(of_documents.iter().map(|it| (it.name.clone(), it.array())));
     let fields: Vec<Field> = columns
         .iter()
-        .map(|(name, column)| {
-            let is_optional = matches!(*name, "page" | "sheet" | "slide" | "symbol" | "modified")
-                || name.ends_with("_score");
-            Field::new(*name, column.data_type().clone(), is_optional)
+        .enumerate()
+        .map(|(position, (name, column))| {
+            let is_optional = matches!(&**name, "page" | "sheet" | "slide" | "symbol" | "modified")
+                || name.ends_with("_score")
+                || position >= HIT_COLUMNS.len();
+            Field::new(name, column.data_type().clone(), is_optional)
         })
         .collect();
     let arrays = columns.into_iter().map(|(_, array)| array).collect();

@@ -1,11 +1,12 @@
-//! Fields of documents, from objects of Python.
+//! Fields of documents, from objects of Python and as such objects.
 
 use kb_engine::FieldValue;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyFloat, PyString};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString};
 
 use crate::error::{invalid, type_name};
+use crate::time::instant;
 
 /// The fields of a dict, or another mapping.
 pub(crate) fn fields(metadata: &Bound<'_, PyAny>) -> PyResult<Vec<(String, Vec<FieldValue>)>> {
@@ -87,4 +88,43 @@ fn wrong(name: &str, value: &Bound<'_, PyAny>) -> PyErr {
         "metadata: {name} takes str, int, float, bool, date, datetime, or a list of them, not {}",
         type_name(value)
     ))
+}
+
+/// A value as an object of Python; a time of the year 0, which Python lacks, as a text.
+pub(crate) fn object<'py>(py: Python<'py>, value: &FieldValue) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        FieldValue::Text(text) => text.into_pyobject(py)?.into_any(),
+        FieldValue::Integer(number) => number.into_pyobject(py)?.into_any(),
+        FieldValue::Float(number) => number.into_pyobject(py)?.into_any(),
+        FieldValue::Boolean(is) => is.into_pyobject(py)?.to_owned().into_any(),
+        FieldValue::Time(ms) => match instant(py, *ms)? {
+            Some(time) => time.into_bound(py),
+            None => value.to_string().into_pyobject(py)?.into_any(),
+        },
+        other => other.to_string().into_pyobject(py)?.into_any(),
+    })
+}
+
+/// One value as itself, several as a list.
+pub(crate) fn objects<'py>(py: Python<'py>, values: &[FieldValue]) -> PyResult<Bound<'py, PyAny>> {
+    if let [value] = values {
+        return object(py, value);
+    }
+    let objects = values.iter().map(|value| object(py, value));
+    let objects: Vec<_> = objects.collect::<PyResult<_>>()?;
+    Ok(PyList::new(py, objects)?.into_any())
+}
+
+/// Fields as a dict. Of names that come twice, the first one counts.
+pub(crate) fn dict<'py>(
+    py: Python<'py>,
+    fields: &[(String, Vec<FieldValue>)],
+) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, values) in fields {
+        if !dict.contains(name)? {
+            dict.set_item(name, objects(py, values)?)?;
+        }
+    }
+    Ok(dict)
 }

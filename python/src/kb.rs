@@ -19,6 +19,7 @@ use crate::error::{invalid, raised};
 use crate::handle::{Handle, Source};
 use crate::options::{cursor, kinds, request, take_filter, unexpected, words};
 use crate::results::columns::VectorColumn;
+use crate::results::field_info::FieldInfo;
 use crate::results::hits::Hits;
 use crate::results::matches::Matches;
 use crate::results::report::VerifyReport;
@@ -379,21 +380,34 @@ impl Kb {
     }
 
     /// Returns the documents in a folder and its subfolders, in the order of their paths; without a folder, all documents.
-    /// With recursive=False, only those in the folder itself.
-    #[pyo3(signature = (folder = None, *, recursive = true))]
+    /// With recursive=False, only those in the folder itself. `where` is a condition on fields, as in `search`.
+    #[pyo3(signature = (folder = None, *, recursive = true, r#where = None))]
     fn documents(
         &self,
         py: Python<'_>,
         folder: Option<String>,
         recursive: bool,
+        r#where: Option<String>,
     ) -> PyResult<DocumentIterator> {
         let kb = self.handle.kb(py)?;
-        if folder.is_none() && recursive {
+        if folder.is_none() && recursive && r#where.is_none() {
             return Ok(DocumentIterator::all(&self.handle));
         }
         let page = PageOptions::default();
-        let found = run_short(py, || kb.documents(folder.as_deref(), recursive, &page))?;
+        let folder = folder.as_deref();
+        let found = run_short(py, || match &r#where {
+            Some(condition) => kb.documents_where(folder, recursive, condition, &page),
+            None => kb.documents(folder, recursive, &page),
+        })?;
         Ok(DocumentIterator::of(&self.handle, found.items, true))
+    }
+
+    /// Returns the fields that documents have, by name and type: what `where`, `sort`, `group_by` and `facets` take. The
+    /// cost grows with the number of documents.
+    fn fields(&self, py: Python<'_>) -> PyResult<Vec<FieldInfo>> {
+        let kb = self.handle.kb(py)?;
+        let fields = run_short(py, || kb.fields())?;
+        Ok(fields.into_iter().map(FieldInfo::from).collect())
     }
 
     /// Embeds a query with the model of a column of vectors; without `column`, of the default column if that knows its

@@ -47,6 +47,8 @@ mod _kbfile {
     #[pymodule_export]
     use super::results::columns::{ImportReport, ReembedReport, VectorColumn};
     #[pymodule_export]
+    use super::results::field_info::FieldInfo;
+    #[pymodule_export]
     use super::results::hit::{Hit, restore_hit};
     #[pymodule_export]
     use super::results::hits::{Hits, restore_hits};

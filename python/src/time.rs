@@ -16,6 +16,11 @@ pub(crate) fn datetime(py: Python<'_>, ms: i64) -> PyResult<Option<Py<PyAny>>> {
     if ms == 0 {
         return Ok(None);
     }
+    instant(py, ms)
+}
+
+/// A time in UTC; `None` for a year that Python does not have.
+pub(crate) fn instant(py: Python<'_>, ms: i64) -> PyResult<Option<Py<PyAny>>> {
     let (from, utc) = DATETIME.get_or_try_init(py, || {
         let module = py.import("datetime")?;
         let from = module.getattr("datetime")?.getattr("fromtimestamp")?;

@@ -76,6 +76,102 @@ def test_hits_are_sorted_grouped_and_counted(kb: kbfile.Kb) -> None:
         kb.search("sea", sort="yaer")
 
 
+TYPES: list[dict[str, Any]] = [
+    {"path": "a.md", "metadata": {"year": 2016, "price": 2, "draft": True, "at": date(2024, 5, 6), "by": "Lee, Ann"}},
+    {"path": "b.md", "metadata": {"year": -3, "price": 2.5, "mix": 1, "list": ["x", "y, z", "7"], "Type": "book"}},
+    {"path": "c.md", "metadata": {"at": datetime(1970, 1, 1), "mix": "one", "list": "x", "ns": [1, 2.5]}},
+]
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> kbfile.Kb:
+    with kbfile.open(tmp_path / "typed.kb", "w") as writer:
+        writer.add_many([{"text": "The moon pulls the sea.", **row} for row in TYPES])
+        writer.add("---\nnames: Kim, Lee\nsince: 2024-05\n---\nThe moon pulls the sea.", path="d.md")
+    return kbfile.open(tmp_path / "typed.kb")
+
+
+def test_fields_have_the_types_that_they_were_given(typed: kbfile.Kb) -> None:
+    at = datetime(2024, 5, 6, tzinfo=timezone.utc)
+    expected: dict[str, dict[str, Any]] = {row["path"]: row["metadata"] for row in TYPES}
+    expected["a.md"] = expected["a.md"] | {"at": at}
+    expected["c.md"] = expected["c.md"] | {"at": datetime(1970, 1, 1, tzinfo=timezone.utc)}
+    expected["d.md"] = {"names": "Kim, Lee", "since": datetime(2024, 5, 1, tzinfo=timezone.utc)}
+    hits = typed.search("moon", mode="keyword")
+    for found in [hits, pickle.loads(pickle.dumps(hits)), typed.documents()]:
+        documents = {getattr(one, "document", None) or one.path: one.fields for one in found}
+        assert documents == expected
+        assert [type(documents["a.md"][name]) for name in ("year", "draft")] == [int, bool]
+    assert hits[0].to_dict()["fields"] == hits[0].fields
+
+
+def test_a_file_says_its_fields(typed: kbfile.Kb) -> None:
+    fields = {(one.name, one.type): one for one in typed.fields()}
+    assert [kind for name, kind in fields if name == "mix"] == ["integer", "text"]
+    year, listed = fields["year", "integer"], fields["list", "text"]
+    assert (year.documents, year.distinct, year.min, year.max, year.has_more_values) == (2, 2, -3, 2016, False)
+    assert listed.values(1) == [("x", 2)]
+    assert sorted(listed.values()) == [("7", 1), ("x", 2), ("y, z", 1)]
+    assert (listed.min, listed.max) == (None, None)
+    assert fields["at", "time"].max == datetime(2024, 5, 6, tzinfo=timezone.utc)
+    assert repr(year) == 'FieldInfo("year", integer, documents=2, distinct=2)'
+
+
+def test_documents_are_listed_by_a_condition(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        for path, year in [("a.md", 1), ("b/a.md", 2), ("b/c/a.md", 3)]:
+            writer.add("The sea.", path=path, metadata={"year": year})
+    kb = kbfile.open(tmp_path / "a.kb")
+
+    def paths(*arguments: str, **options: Any) -> str:
+        return " ".join(one.path for one in kb.documents(*arguments, **options))
+
+    assert paths(where=field("year") >= 2) == "b/a.md b/c/a.md"
+    assert paths(where="year < 3", recursive=False) == "a.md"
+    assert paths("b", where="year < 4") == "b/a.md b/c/a.md"
+    assert paths("b", where="year < 4", recursive=False) == "b/a.md"
+    with pytest.raises(kbfile.InvalidArgumentError, match="did you mean"):
+        kb.documents(where="yeer < 4")
+
+
+def test_tables_of_hits_have_the_fields(typed: kbfile.Kb) -> None:
+    hits = typed.search("moon", mode="keyword", sort="path")
+    frame = hits.to_pandas()
+    types = {name: str(frame[name].dtype) for name in ["year", "price", "draft", "at", "by", "mix", "list", "meta.type"]}
+    assert types == {
+        "year": "Int64",
+        "price": "Float64",
+        "draft": "boolean",
+        "at": "datetime64[ms, UTC]",
+        "by": "string",
+        "mix": "object",
+        "list": "object",
+        "meta.type": "string",
+    }
+    assert frame["year"].isna().tolist() == [False, False, True, True]
+    assert frame["year"].tolist()[:2] == [2016, -3]
+    assert frame["at"].isna().tolist() == [False, True, False, True]
+    assert frame["list"].tolist()[1:3] == [["x", "y, z", "7"], "x"]
+    assert frame.groupby("year")["document"].first().tolist() == ["b.md", "a.md"]
+    assert frame["type"].tolist() == ["markdown"] * 4
+    table = hits.to_arrow()
+    assert table.column("year").to_pylist() == [2016, -3, None, None]
+    assert table.column("list").to_pylist() == [None, ["x", "y, z", "7"], ["x"], None]
+    assert table.column("mix").to_pylist() == [None, "1", "one", None]
+    assert table.column("ns").to_pylist() == [None, None, [1.0, 2.5], None]
+    assert hits.to_polars()["price"].to_list() == [2.0, 2.5, None, None]
+    assert list(hits.columns()) == list(frame.columns) == table.column_names
+    assert len(typed.search("moon", where="year = 9").to_pandas()) == 0
+
+
+def test_a_year_that_python_lacks_is_a_text(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        writer.add("---\nat: 0000-05-06\n---\nThe moon.", path="a.md")
+        writer.add("---\nat: 9999-12-31 23:59:59\n---\nThe moon.", path="b.md")
+    hits = kbfile.open(tmp_path / "a.kb").search("moon", sort="path")
+    assert hits.to_pandas()["at"].tolist() == ["0000-05-06T00:00:00Z", datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone.utc)]
+
+
 def test_conditions_are_text_with_the_parentheses_that_they_need() -> None:
     a, b, c = field("a") == 1, field("b") == "x", field("and") == True  # noqa: E712
     assert (a & b | c) == '(a = 1 and b = "x") or `and` = true'

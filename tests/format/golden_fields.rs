@@ -105,7 +105,7 @@ fn golden_columns_of_fields_are_found() {
         ("not missing(places)", 40),
         ("status = \"draft\" and checked and year > 1950", 22),
     ] {
-        let found = kb.documents_where(None, condition, &PageOptions::default());
+        let found = kb.documents_where(None, true, condition, &PageOptions::default());
         assert_eq!(
             found.expect("documents").items.len(),
             expected,

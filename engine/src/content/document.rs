@@ -11,7 +11,7 @@ use crate::content::CommitView;
 use crate::content::parts::kind_without_parts;
 use crate::resolve::{self, NameMatch};
 use crate::store::documents::DocumentRecord;
-use crate::store::fields;
+use crate::store::fields::{self, FieldValue};
 use crate::store::handles;
 
 /// What a file records about one document.
@@ -55,6 +55,8 @@ pub struct DocumentInfo {
     pub hash: [u8; 32],
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
+    /// The values of keys that have several.
+    lists: fields::Lists,
     /// 16 hexadecimal digits that change whenever anything stored of the document changes.
     pub revision: String,
 }
@@ -83,11 +85,14 @@ impl DocumentInfo {
     ) -> Result<DocumentInfo> {
         let parts = commit.catalog.parts.count(commit.snapshot, id)?;
         let kind = parts.map(|(kind, _)| kind);
+        let part_kind = kind.or_else(|| kind_without_parts(&record));
+        let (class, revision) = (record.class()?, record.revision());
+        let (metadata, lists) = fields::joined(record.metadata);
         Ok(DocumentInfo {
-            part_kind: kind.or_else(|| kind_without_parts(&record)),
+            part_kind,
             parts: parts.map_or(0, |(_, count)| count),
-            class: record.class()?,
-            revision: record.revision(),
+            class,
+            revision,
             handle: handles::handle(&record.title, &record.path, &record.suffix),
             tags: record.tags,
             added_ms: record.added_ms,
@@ -102,8 +107,15 @@ impl DocumentInfo {
             chunks: record.rows,
             modified_ms: record.modified_ms,
             hash: record.hash,
-            metadata: fields::joined(record.metadata),
+            metadata,
+            lists,
         })
+    }
+
+    /// The metadata by name, each value with its type. A text that the document states is one value, also a list with
+    /// commas.
+    pub fn fields(&self) -> Vec<(String, Vec<FieldValue>)> {
+        fields::typed(&self.metadata, &self.lists)
     }
 }
 

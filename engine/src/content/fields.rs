@@ -14,7 +14,7 @@ use crate::store::fields::{FieldValue, facets_of};
 const COUNTED_VALUES: usize = 100_000;
 
 /// The values of one type that documents have under one name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FieldInfo {
     /// The name, in lower case.
@@ -27,6 +27,10 @@ pub struct FieldInfo {
     pub values: Vec<(String, u64)>,
     /// Whether there are more values.
     pub has_more_values: bool,
+    /// The least value of numbers and times; `None` for other types.
+    pub least: Option<FieldValue>,
+    /// The greatest value of numbers and times; `None` for other types.
+    pub greatest: Option<FieldValue>,
 }
 
 #[derive(Default)]
@@ -34,6 +38,31 @@ struct Counted {
     documents: u64,
     values: FxHashMap<String, u64>,
     has_more: bool,
+    least: Option<FieldValue>,
+    greatest: Option<FieldValue>,
+}
+
+impl Counted {
+    /// Widens the range of values by one.
+    fn include(&mut self, value: FieldValue) {
+        if matches!(value, FieldValue::Text(_) | FieldValue::Boolean(_)) {
+            return;
+        }
+        if self
+            .least
+            .as_ref()
+            .is_none_or(|least| value.order(least).is_lt())
+        {
+            self.least = Some(value.clone());
+        }
+        if self
+            .greatest
+            .as_ref()
+            .is_none_or(|greatest| value.order(greatest).is_gt())
+        {
+            self.greatest = Some(value);
+        }
+    }
 }
 
 /// See [`crate::Kb::fields`].
@@ -49,8 +78,10 @@ pub(crate) fn fields(commit: CommitView<'_>) -> Result<Vec<FieldInfo>> {
                 let Some((name, value)) = facet.split_once('=') else {
                     continue;
                 };
-                let key = (name.to_owned(), FieldValue::of_text(value).kind());
+                let typed = FieldValue::of_text(value);
+                let key = (name.to_owned(), typed.kind());
                 let counted = fields.entry(key.clone()).or_default();
+                counted.include(typed);
                 if !last.contains(&key) {
                     counted.documents += 1;
                     last.push(key);
@@ -75,6 +106,8 @@ pub(crate) fn fields(commit: CommitView<'_>) -> Result<Vec<FieldInfo>> {
             documents: counted.documents,
             values,
             has_more_values: counted.has_more,
+            least: counted.least,
+            greatest: counted.greatest,
         }
     });
     Ok(fields.collect())

@@ -310,8 +310,8 @@ impl Kb {
             .read(|commit| content::documents(commit, folder, is_recursive, None, page))
     }
 
-    /// The documents in `folder` (`None`: all) and below it for which a condition on their fields holds, in the order of
-    /// path bytes. The condition is that of [`Filters::where_`](crate::Filters::where_). Documents without text have no
+    /// The documents in `folder` (`None`: all), and below it if `is_recursive`, for which a condition on their fields
+    /// holds, in the order of path bytes. The condition is that of [`Filters::where_`](crate::Filters::where_). Documents without text have no
     /// fields that it could find.
     ///
     /// # Errors
@@ -320,6 +320,7 @@ impl Kb {
     pub fn documents_where(
         &self,
         folder: Option<&str>,
+        is_recursive: bool,
         condition: &str,
         page: &PageOptions,
     ) -> Result<Paged<DocumentInfo>> {
@@ -334,7 +335,13 @@ impl Kb {
                 snapshot: source.snapshot,
                 catalog: source.catalog,
             };
-            content::documents(commit, folder, true, Some((condition, &passing)), page)
+            content::documents(
+                commit,
+                folder,
+                is_recursive,
+                Some((condition, &passing)),
+                page,
+            )
         })
     }
 

@@ -10,6 +10,7 @@ use crate::search::explanation::{Bonus, Explanation, TermScore};
 use crate::search::options::Mode;
 use crate::search::relevance::Relevance;
 use crate::search::render::whole_lines::CUT;
+use crate::store::fields::{self, FieldValue, Lists};
 
 /// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +130,8 @@ pub struct Hit {
     pub source_state: SourceState,
     /// Key and value pairs that the document states about itself: author, date.
     pub metadata: Vec<(String, String)>,
+    /// The values of keys that have several.
+    pub(crate) lists: Lists,
     /// Text of the passage, cut to a number of [characters](crate::Show::Chars) if requested.
     /// At most about 1 MB.
     pub text: String,
@@ -235,6 +238,7 @@ impl Hit {
             size_bytes: 0,
             source_state: SourceState::Unknown,
             metadata: Vec::new(),
+            lists: Vec::new(),
             text: text.into(),
             begins_within_line: false,
             ends_within_line: false,
@@ -300,6 +304,12 @@ impl Hit {
             ("", "") => Cow::Borrowed(&self.text),
             (before, after) => Cow::Owned(format!("{before}{}{after}", self.text)),
         }
+    }
+
+    /// The metadata by name, each value with its type. A text that the document states is one value, also a list with
+    /// commas.
+    pub fn fields(&self) -> Vec<(String, Vec<FieldValue>)> {
+        fields::typed(&self.metadata, &self.lists)
     }
 
     /// Bytes that the hit counts in a token budget: its texts, names and metadata, and

@@ -22,9 +22,10 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
     ("document", &["document"], document),
     (
         "documents",
-        &["folder", "recursive", "max_tokens", "continue"],
+        &["folder", "recursive", "where", "max_tokens", "continue"],
         documents,
     ),
+    ("fields", &["name"], fields),
     ("info", &["sizes"], info),
     (
         "outline",
@@ -123,6 +124,11 @@ fn document(file: &Kb, arguments: &mut Arguments, _: &Listener) -> Result<String
 fn documents(file: &Kb, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {
     let folder = arguments.text("folder")?;
     let (is_recursive, page) = (arguments.flag("recursive")?, arguments.page()?);
+    if let Some(condition) = arguments.text("where")? {
+        let found = file.documents_where(folder.as_deref(), is_recursive, &condition, &page)?;
+        let objects = found.iter().map(kb_json::document).collect();
+        return Ok(list("documents", &found, objects).finish());
+    }
     if is_recursive {
         let found = file.documents(folder.as_deref(), true, &page)?;
         let objects = found.iter().map(kb_json::document).collect();
@@ -131,6 +137,21 @@ fn documents(file: &Kb, arguments: &mut Arguments, _: &Listener) -> Result<Strin
     let found = file.list(folder.as_deref(), &page)?;
     let objects = found.iter().map(kb_json::entry).collect();
     Ok(list("entries", &found, objects).finish())
+}
+
+/// The fields that documents have; those of one name with all their values.
+fn fields(file: &Kb, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {
+    let name = arguments.text("name")?;
+    let fields = file.fields()?;
+    let objects = match name {
+        None => fields.iter().map(kb_json::field).collect(),
+        Some(name) => {
+            let name = name.trim().to_lowercase();
+            let named = fields.iter().filter(|field| field.name == name);
+            named.map(kb_json::field_with_values).collect()
+        }
+    };
+    Ok(Object::new().objects("fields", objects).finish())
 }
 
 fn skipped(file: &Kb, arguments: &mut Arguments, _: &Listener) -> Result<String, Fault> {

@@ -52,6 +52,8 @@ fn a_field_says_its_type_and_its_frequent_values() {
         text.starts_with(r#"{"name":"date","type":"time","documents":1,"values":1,"#),
         "{text}"
     );
+    let shape = "{name type documents values has_more_values min max all[{documents value}]}";
+    assert_shape(&kb_json::field_with_values(date), shape);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::call::run_short;
 use crate::documents::page_text::{Page, Slide};
 use crate::documents::sheet::Sheet;
 use crate::error::invalid;
+use crate::fields;
 use crate::handle::{Handle, Source};
 use crate::results::symbols::Symbol;
 use crate::results::table::{shown, table};
@@ -107,6 +108,13 @@ impl Document {
             dict.set_item(key, value)?;
         }
         Ok(dict)
+    }
+
+    /// The metadata with typed values: str, int, float, bool, datetime in UTC, or a list of them. A text that the
+    /// document states is one str, also if it lists several names.
+    #[getter]
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        fields::dict(py, &self.info.fields())
     }
 
     /// When the original was modified, in UTC; None when unknown.

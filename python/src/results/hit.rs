@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use kb_engine::PartAddress;
+use kb_engine::{FieldValue, PartAddress};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::fields;
 use crate::results::ranges::in_characters;
 use crate::results::symbols::Symbol;
 use crate::time::datetime;
@@ -93,6 +94,8 @@ pub(crate) struct Hit {
     pub(crate) size_bytes: u64,
     /// What the document states about itself.
     pub(crate) metadata: Vec<(String, String)>,
+    /// The metadata with the types of its values.
+    pub(crate) fields: Vec<(String, Vec<FieldValue>)>,
     /// Byte ranges of `text`.
     pub(crate) highlights: Vec<(usize, usize)>,
     /// Byte range of `text`.
@@ -129,6 +132,7 @@ pub(crate) struct Hit {
 
 impl From<kb_engine::Hit> for Hit {
     fn from(hit: kb_engine::Hit) -> Hit {
+        let fields = hit.fields();
         let (mut page, mut sheet, mut rows, mut slide) = (None, None, None, None);
         match hit.part {
             Some(PartAddress::Page { number, .. }) => page = Some(number),
@@ -145,6 +149,7 @@ impl From<kb_engine::Hit> for Hit {
         let terms = hit.terms.into_iter().map(|it| (it.term, it.score));
         let bonuses = hit.bonuses.iter().map(|it| (it.name.to_owned(), it.score));
         Hit {
+            fields,
             symbol: hit
                 .symbol
                 .map(|symbol| Symbol::of_hit(symbol, &hit.document, &hit.language)),
@@ -212,6 +217,13 @@ impl Hit {
     #[getter]
     fn metadata<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         dict(py, &self.metadata)
+    }
+
+    /// The metadata with typed values: str, int, float, bool, datetime in UTC, or a list of them. A text that the
+    /// document states is one str, also if it lists several names.
+    #[getter]
+    fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        fields::dict(py, &self.fields)
     }
 
     /// Bonuses added to the fused score, by name; empty without explain=True.
@@ -283,6 +295,7 @@ impl Hit {
         dict.set_item("modified", self.modified(py)?)?;
         dict.set_item("size_bytes", self.size_bytes)?;
         dict.set_item("metadata", self.metadata(py)?)?;
+        dict.set_item("fields", self.fields(py)?)?;
         dict.set_item("chunk", self.chunk)?;
         dict.set_item("chunk_index", self.chunk_index)?;
         dict.set_item("chunks", self.chunks)?;
@@ -364,6 +377,7 @@ pub(crate) fn restore_hit(state: &Bound<'_, PyDict>) -> PyResult<Hit> {
         modified_ms: get("modified")?.extract()?,
         size_bytes: get("size_bytes")?.extract()?,
         metadata: get("metadata")?.extract()?,
+        fields: fields::fields(&get("fields")?)?,
         highlights: get("highlights")?.extract()?,
         snippet: get("snippet")?.extract()?,
         chunk: get("chunk")?.extract()?,

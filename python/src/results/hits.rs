@@ -8,7 +8,8 @@ use kb_engine::Response;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::arrow::{hits_batch, stream};
+use crate::arrow::{HIT_COLUMNS, hits_batch, stream};
+use crate::results::field_columns::field_columns;
 use crate::results::hit::{Hit, restore_hit};
 use crate::results::sequence::{indexed, iterator};
 use crate::time::{datetime, timedelta};
@@ -174,7 +175,8 @@ impl Hits {
         self.hits.iter().map(|hit| hit.to_dict(py)).collect()
     }
 
-    /// The table of the hits: a list for each column, as `to_arrow()` has them.
+    /// The table of the hits: a list for each column, as `to_arrow()` has them. The fields of the documents come last, by
+    /// their names in lower case; `meta.` stands before the name of another column.
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let hits = &self.hits;
         let columns = PyDict::new(py);
@@ -218,23 +220,30 @@ impl Hits {
         columns.set_item("start_byte", column(py, hits, |hit| hit.span.0)?)?;
         columns.set_item("end_byte", column(py, hits, |hit| hit.span.1)?)?;
         columns.set_item("handle", texts(|hit| &hit.handle)?)?;
+        for column in field_columns(hits, &HIT_COLUMNS) {
+            columns.set_item(&column.name, column.objects(py)?)?;
+        }
         Ok(columns)
     }
 
-    /// The hits as a pandas.DataFrame, a row each. Needs pandas.
+    /// The hits as a pandas.DataFrame, a row each, with the fields of their documents. Needs pandas.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let types = PyDict::new(py);
+        for column in field_columns(&self.hits, &HIT_COLUMNS) {
+            types.set_item(&column.name, column.dtype())?;
+        }
         py.import("kbfile._tables")?
-            .call_method1("to_pandas", (self.columns(py)?,))
+            .call_method1("to_pandas", (self.columns(py)?, types))
     }
 
-    /// The hits as a polars.DataFrame, a row each. Needs polars.
+    /// The hits as a polars.DataFrame, a row each, with the fields of their documents. Needs polars.
     fn to_polars<'py>(slf: &Bound<'py, Hits>) -> PyResult<Bound<'py, PyAny>> {
         slf.py()
             .import("kbfile._tables")?
             .call_method1("to_polars", (slf,))
     }
 
-    /// The hits as a pyarrow.Table, a row each. Needs pyarrow.
+    /// The hits as a pyarrow.Table, a row each, with the fields of their documents. Needs pyarrow.
     fn to_arrow<'py>(slf: &Bound<'py, Hits>) -> PyResult<Bound<'py, PyAny>> {
         slf.py()
             .import("kbfile._tables")?

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &LsArguments, output: &mut Output) -> Result<Exit, 
     output.link_documents(&arguments.link.hyperlink_format);
     let rest = if arguments.recursive || arguments.where_.is_some() {
         let documents = opened.ask(match &arguments.where_ {
-            Some(condition) => opened.kb.documents_where(folder, condition, &page),
+            Some(condition) => opened.kb.documents_where(folder, true, condition, &page),
             None => opened.kb.documents(folder, true, &page),
         })?;
         for document in &documents {

@@ -197,13 +197,13 @@ impl Session {
             ) => {
                 let metadata = &mut prepared.document.metadata;
                 fields::change(metadata, &mut given.fields, fields)?;
-                Ok(fields::joined(metadata.clone()))
+                Ok(fields::joined(metadata.clone()).0)
             }
             Some(PendingChange::Edit {
                 given, metadata, ..
             }) => {
                 fields::change(metadata, &mut given.fields, fields)?;
-                Ok(fields::joined(metadata.clone()))
+                Ok(fields::joined(metadata.clone()).0)
             }
             _ => {
                 let (id, record) = stored.ok_or_else(|| not_found(name))?;
@@ -220,7 +220,7 @@ impl Session {
                     };
                     self.pending.insert(path, change);
                 }
-                Ok(shown)
+                Ok(shown.0)
             }
         }
     }

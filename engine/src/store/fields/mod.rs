@@ -204,19 +204,46 @@ pub(crate) fn with_given<'m>(
     Cow::Owned(others.chain(given).cloned().collect())
 }
 
-/// Pairs as they are shown: the values of one name joined, in the place of the first.
-pub(crate) fn joined(metadata: Vec<(String, String)>) -> Vec<(String, String)> {
+/// The values of names that have several, as they are stored.
+pub(crate) type Lists = Vec<(String, Vec<String>)>;
+
+/// Pairs as they are shown: the values of one name joined, in the place of the first. Beside them the values that were
+/// joined, which their text alone does not tell from one value with commas.
+pub(crate) fn joined(metadata: Vec<(String, String)>) -> (Vec<(String, String)>, Lists) {
     let mut pairs: Vec<(String, String)> = Vec::with_capacity(metadata.len());
+    let mut lists = Lists::new();
     for (name, value) in metadata {
-        match pairs.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, values)) => {
-                values.push_str(", ");
-                values.push_str(&value);
-            }
-            None => pairs.push((name, value)),
+        let Some((_, values)) = pairs.iter_mut().find(|(known, _)| *known == name) else {
+            pairs.push((name, value));
+            continue;
+        };
+        match lists.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, list)) => list.push(value.clone()),
+            None => lists.push((name, vec![values.clone(), value.clone()])),
         }
+        values.push_str(", ");
+        values.push_str(&value);
     }
+    (pairs, lists)
+}
+
+/// The values of each name, with their types.
+pub(crate) fn typed(
+    pairs: &[(String, String)],
+    lists: &[(String, Vec<String>)],
+) -> Vec<(String, Vec<FieldValue>)> {
+    let values = |name: &String, shown: &String| {
+        let list = lists.iter().find(|(known, _)| known == name);
+        let values = list.map_or(std::slice::from_ref(shown), |(_, values)| values);
+        values
+            .iter()
+            .map(|value| FieldValue::of_text(value))
+            .collect()
+    };
+    let pairs = pairs.iter();
     pairs
+        .map(|(name, shown)| (name.clone(), values(name, shown)))
+        .collect()
 }
 
 /// The facet of a name and a value.
@@ -331,9 +358,13 @@ mod tests {
             ("topic", "\"7\""),
         ];
         assert_eq!(pairs, expected);
-        let shown = joined(document.metadata.clone());
+        let (shown, lists) = joined(document.metadata.clone());
         assert_eq!(shown[1].1, "sea, \"moon, sun\", \"7\"");
         assert_eq!(shown.len(), 2);
+        let topics = vec![text("sea"), text("moon, sun"), text("7")];
+        let typed = typed(&shown, &lists);
+        assert_eq!(typed[0].1, [FieldValue::Integer(2016)]);
+        assert_eq!(typed[1], ("topic".to_owned(), topics));
         let facets: Vec<String> = facets_of(&document.metadata).into_iter().collect();
         assert_eq!(
             facets,

@@ -191,7 +191,8 @@ fn conditions(path: &Path) -> Result<()> {
         ("50 % kept", "number < 500000"),
     ];
     for (what, condition) in CONDITIONS.into_iter().chain(shares) {
-        let found = kb.documents_where(None, condition, &kb_engine::PageOptions::default())?;
+        let found =
+            kb.documents_where(None, true, condition, &kb_engine::PageOptions::default())?;
         let with = times(&kb, Mode::Keyword, Some(condition))?;
         let mixed = times(&kb, Mode::Hybrid, Some(condition))?;
         let millis = |time: Duration| time.as_secs_f64() * 1e3;

@@ -141,6 +141,7 @@ impl Renderer<'_, '_> {
             copy_paths.push(self.cache.records.get(*file, *id)?.path.clone());
         }
         let document = self.cache.records.get(file, document)?;
+        let (metadata, lists) = fields::joined(document.metadata.clone());
         let mode = self.mode;
         let Rendered { text, section, .. } = rendered;
         Ok(Hit {
@@ -168,7 +169,8 @@ impl Renderer<'_, '_> {
             modified_ms: document.modified_ms,
             size_bytes: document.size_bytes,
             source_state: SourceState::Unknown,
-            metadata: fields::joined(document.metadata.clone()),
+            metadata,
+            lists,
             text: text.text,
             begins_within_line: text.is_within_line.0,
             ends_within_line: text.is_within_line.1,
