@@ -89,7 +89,7 @@ impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const TITLE: &'static str = "Get a document";
     const DESCRIPTION: &'static str = "Read one whole document by its handle (slug-suffix) or id. For a long one: \
-        its beginning, its sections with their lines, and a token to continue. For parts: get_document_outline, \
+        its beginning, its sections, and a token to continue. For parts: get_document_outline, \
         then get_pages or get_document_data.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("document_id", "doc_handle")];
     const MAX_RESULT_CHARACTERS: Option<u32> = Some(500_000);

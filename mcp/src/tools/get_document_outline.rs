@@ -127,9 +127,9 @@ struct SymbolEntry<'a> {
 impl Tool for GetDocumentOutline {
     const NAME: &'static str = "get_document_outline";
     const TITLE: &'static str = "Outline of a document";
-    const DESCRIPTION: &'static str = "Structure of a document without its content: bookmarks and pages, \
+    const DESCRIPTION: &'static str = "Structure of a document: bookmarks and pages, \
         sheets, slides, headings or code symbols, with the numbers and lines to fetch parts. Use before reading a \
-        long document. section limits it to one section and its subsections.";
+        long document. section: only it and its subsections.";
     const JOINED_LISTS: &'static [JoinedList] = SECTION_PATH;
 
     type Params = GetDocumentOutlineParams;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kb_engine::{Cursor, Info, ListScope};
+use kb_engine::{Cursor, FieldInfo, Info, ListScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,14 @@ use super::call::tool::Tool;
 use crate::indexes::{Index, each};
 use crate::limits::NAME_LIMIT;
 use crate::response::envelope::Continuation;
-use crate::response::{Text, ToolError, ToolResponse, Warnings, time};
+use crate::response::{Text, ToolError, ToolResponse, Warnings, cut, time};
+
+/// Frequent values of a field that are shown, and most characters of each.
+const EXAMPLES: usize = 3;
+const EXAMPLE_LIMIT: usize = 40;
+
+/// Tokens of a field beside its name and examples.
+const FIELD_TOKENS: usize = 20;
 
 /// Tokens of an index beside its names.
 const FACTS_TOKENS: usize = 30;
@@ -44,6 +51,10 @@ pub(super) struct Stats {
     created: Option<String>,
     updated: Option<String>,
     format_version: Option<String>,
+    /// For where, sort, group_by and facets of search; of one index.
+    fields: Option<Vec<FieldFacts>>,
+    /// Fields that did not fit.
+    more_fields: Option<u64>,
     /// Present when index_name was omitted.
     indexes: Option<Vec<Counts>>,
     continuation: Option<Continuation>,
@@ -59,11 +70,65 @@ struct Counts {
     total_size_bytes: u64,
 }
 
+#[derive(Clone, Serialize, JsonSchema)]
+struct FieldFacts {
+    name: String,
+    /// text, integer, float, boolean or time.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Documents with such a value.
+    documents: u64,
+    /// Frequent values.
+    examples: Vec<String>,
+    /// Least value of numbers and times.
+    min: Option<String>,
+    /// Greatest value of numbers and times.
+    max: Option<String>,
+}
+
+impl FieldFacts {
+    fn of(field: &FieldInfo) -> FieldFacts {
+        let examples = field.values.iter().take(EXAMPLES);
+        FieldFacts {
+            name: field.name.clone(),
+            kind: field.kind,
+            documents: field.documents,
+            examples: examples
+                .map(|(value, _)| cut(value, EXAMPLE_LIMIT).into_owned())
+                .collect(),
+            min: field.least.as_ref().map(ToString::to_string),
+            max: field.greatest.as_ref().map(ToString::to_string),
+        }
+    }
+
+    fn tokens(&self) -> u64 {
+        let examples = self.examples.iter().map(|it| it.len() + 3);
+        let range = self.min.iter().chain(&self.max).map(|it| it.len() + 8);
+        let bytes = self.name.len() + examples.sum::<usize>() + range.sum::<usize>();
+        (FIELD_TOKENS + bytes.div_ceil(4)) as u64
+    }
+
+    /// `field year: integer, documents 12, such as 2016, 2010, from 1999 to 2024`.
+    fn show(&self, text: &mut Text) {
+        let mut line = format!(
+            "field {}: {}, documents {}",
+            self.name, self.kind, self.documents
+        );
+        if !self.examples.is_empty() {
+            line.push_str(&format!(", such as {}", self.examples.join(", ")));
+        }
+        if let (Some(min), Some(max)) = (&self.min, &self.max) {
+            line.push_str(&format!(", from {min} to {max}"));
+        }
+        text.line(line);
+    }
+}
+
 impl Tool for IndexStats {
     const NAME: &'static str = "index_stats";
     const TITLE: &'static str = "Index statistics";
     const DESCRIPTION: &'static str =
-        "Files, chunks, languages and size of one knowledge base, or of all.";
+        "Files, chunks, languages, size and fields of one knowledge base, or the counts of all.";
 
     type Params = IndexStatsParams;
     type Output = Stats;
@@ -77,7 +142,21 @@ impl Tool for IndexStats {
         let infos = each(&indexes, &mut warnings, |index| index.kb().info())?;
         let cx = &cx.with_warnings(warnings);
         if let ([(index, info)], 1) = (infos.as_slice(), indexes.len()) {
-            return Ok(respond_one(cx, index, info));
+            let fields = index.kb().fields();
+            let fields = fields.map_err(|error| index.failure(error))?;
+            let fields: Vec<FieldFacts> = fields.iter().map(FieldFacts::of).collect();
+            return budget::fit(params.max_tokens.get(), |budget| {
+                let left = budget.saturating_sub(2 * FACTS_TOKENS as u32);
+                let tokens = fields.iter().map(FieldFacts::tokens);
+                let count = budget::count_that_fits(tokens, left);
+                let shown = fields.get(..count).unwrap_or_default();
+                let tokens = shown.iter().map(FieldFacts::tokens).sum::<u64>();
+                Ok(Attempt {
+                    can_shrink: count > 1,
+                    tokens: tokens + 2 * FACTS_TOKENS as u64,
+                    response: respond_one(cx, index, info, shown, fields.len() - count),
+                })
+            });
         }
         let files: Vec<(&str, u64)> = infos.iter().map(|(_, info)| (&*info.uuid, 0)).collect();
         let scope = ListScope::new("stats", &files);
@@ -102,7 +181,13 @@ impl Tool for IndexStats {
 }
 
 /// The statistics of the only index that was asked for.
-fn respond_one(cx: &Context<'_>, index: &Index, info: &Info) -> ToolResponse {
+fn respond_one(
+    cx: &Context<'_>,
+    index: &Index,
+    info: &Info,
+    fields: &[FieldFacts],
+    more_fields: usize,
+) -> ToolResponse {
     let mut text = Text::new();
     text.warnings(&cx.warnings);
     show(&mut text, index, info);
@@ -113,7 +198,17 @@ fn respond_one(cx: &Context<'_>, index: &Index, info: &Info) -> ToolResponse {
         ("updated", Some(&time::rfc3339(info.updated_ms))),
         ("format", Some(&info.format)),
     ]);
+    for field in fields {
+        field.show(&mut text);
+    }
+    if more_fields > 0 {
+        text.line(format!(
+            "{more_fields} more fields: a larger max_tokens shows them"
+        ));
+    }
     let stats = Stats {
+        fields: (!fields.is_empty()).then(|| fields.to_vec()),
+        more_fields: (more_fields > 0).then_some(more_fields as u64),
         warnings: Warnings::of(cx.warnings.clone()),
         ..of_one(index, info)
     };
@@ -185,6 +280,44 @@ mod tests {
     use serde_json::json;
 
     use crate::tools::testing::Fixture;
+
+    #[test]
+    fn the_fields_of_one_index_are_told() {
+        let note = "---\nyear: 2016\nauthor: Kim\n---\nThe sea.\n";
+        let other = "---\nyear: 2010\n---\nThe moon.\n";
+        let fixture = Fixture::new("notes", &[("a.md", note), ("b.md", other)]);
+        let answer = fixture.answer("index_stats", json!({}));
+        let expected = json!([
+            {"name": "author", "type": "text", "documents": 1, "examples": ["kim"]},
+            {"name": "year", "type": "integer", "documents": 2, "examples": ["2010", "2016"],
+                "min": "2010", "max": "2016"},
+        ]);
+        assert_eq!(answer.structured["fields"], expected);
+        let line = "field year: integer, documents 2, such as 2010, 2016, from 2010 to 2016";
+        assert!(answer.text.contains(line), "{}", answer.text);
+    }
+
+    #[test]
+    fn as_many_fields_as_fit_are_told() {
+        let notes = (0..10).map(|note| {
+            let names = (0..30).map(|n| format!("field{note}{n:02}: x{n}\n"));
+            let front: String = names.collect();
+            (format!("{note}.md"), format!("---\n{front}---\nThe sea.\n"))
+        });
+        let notes: Vec<(String, String)> = notes.collect();
+        let files = notes.iter().map(|(name, text)| (&**name, &**text));
+        let fixture = Fixture::new("notes", &files.collect::<Vec<_>>());
+        let answer = fixture.answer("index_stats", json!({"max_tokens": 1000}));
+        let shown = answer.structured["fields"].as_array().unwrap().len();
+        let more = answer.structured["more_fields"].as_u64().unwrap() as usize;
+        assert!((10..100).contains(&shown), "{shown}");
+        assert_eq!(shown + more, 300);
+        assert!(answer.text.contains("more fields"), "{}", answer.text);
+        let bytes = serde_json::Value::Object(answer.structured)
+            .to_string()
+            .len();
+        assert!(answer.text.len() < 4000 && bytes < 4000, "{bytes}");
+    }
 
     #[test]
     fn several_indexes_are_in_a_list() {

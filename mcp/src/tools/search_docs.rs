@@ -119,8 +119,8 @@ struct Passage<'a> {
 impl Tool for SearchDocs {
     const NAME: &'static str = "search_docs";
     const TITLE: &'static str = "Search documentation";
-    const DESCRIPTION: &'static str = "Search documentation and other prose (README, guides, Markdown, text, \
-        HTML, PDF, office; no code or data). For source code use search_code. Operators: \"phrase\", \
+    const DESCRIPTION: &'static str = "Search prose (README, guides, Markdown, text, HTML, PDF, office; no code \
+        or data). For source code use search_code. Operators: \"phrase\", \
         +word, -word, path:x, title:x, tag:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("topK", "top_k"),

@@ -126,7 +126,7 @@ impl Tool for SearchRegex {
     const NAME: &'static str = "search_regex";
     const TITLE: &'static str = "Search by pattern";
     const DESCRIPTION: &'static str = "Every line of code, prose, pages, sheets and slides that matches a \
-        regular expression, by path and line, like grep. For exact strings, all uses of a name, patterns.";
+        regular expression, like grep. For exact strings, all uses of a name, patterns.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("query", "pattern"),
         ("regex", "pattern"),

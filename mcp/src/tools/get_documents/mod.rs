@@ -108,8 +108,8 @@ struct NotRead {
 impl Tool for GetDocuments {
     const NAME: &'static str = "get_documents";
     const TITLE: &'static str = "Get several documents";
-    const DESCRIPTION: &'static str = "Read several documents, or lines of them, in one call. What does \
-        not fit into max_tokens or is not found is named in left_out.";
+    const DESCRIPTION: &'static str = "Read several documents, or lines of them, in one call. left_out \
+        names what does not fit into max_tokens or is not found.";
 
     type Params = GetDocumentsParams;
     type Output = Documents<'static>;

@@ -56,7 +56,7 @@ impl Tool for IndexCodebase {
     const NAME: &'static str = "index_codebase";
     const TITLE: &'static str = "Index a codebase";
     const DESCRIPTION: &'static str = "Index a directory into a knowledge base, or update it with \
-        changes only. The directory must lie in a \
+        changes only. It must lie in a \
         root the server was started with.";
     const EFFECT: Effect = Effect::Adds;
 

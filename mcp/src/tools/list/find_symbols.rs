@@ -95,8 +95,7 @@ impl Tool for FindSymbols {
     const NAME: &'static str = "find_symbols";
     const TITLE: &'static str = "Find definitions";
     const DESCRIPTION: &'static str = "Definitions in source code by name, kind and path, with lines and \
-        signatures, or the callers of one. For: where is X defined, which classes match a name, who calls a \
-        function. Compares names, not types.";
+        signatures, or callers. For: where is X defined, who calls a function. Compares names, not types.";
     const ALIASES: &'static [(&'static str, &'static str)] = &[
         ("query", "name"),
         ("symbol", "name"),

@@ -46,7 +46,7 @@ struct Folder<'a> {
 impl Tool for ListFolders {
     const NAME: &'static str = "list_folders";
     const TITLE: &'static str = "List folders";
-    const DESCRIPTION: &'static str = "Folders: top-level names, and every \
+    const DESCRIPTION: &'static str = "Top-level names, and every \
         folder path with its number of documents.";
 
     type Params = ListFoldersParams;

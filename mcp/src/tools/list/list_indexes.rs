@@ -52,7 +52,7 @@ impl Tool for ListIndexes {
     const NAME: &'static str = "list_indexes";
     const TITLE: &'static str = "List knowledge bases";
     const DESCRIPTION: &'static str =
-        "Knowledge bases (.kb files) this server has open, with the name to pass as index_name.";
+        "Knowledge bases (.kb files) that are open, with the name to pass as index_name.";
 
     type Params = ListIndexesParams;
     type Output = IndexList<'static>;

@@ -1,20 +1,25 @@
 //! `search`: documents or passages, by keywords, by meaning, by pattern, or by title.
 
+mod facets;
 mod regex;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use kb_engine::{
-    Correction, Cursor, Filters, Hit, Mode, Request, Response, Scope, Show, Sort, TextContext,
+    Correction, Cursor, FacetCounts, Filters, Hit, Mode, Request, Response, Scope, Show, Sort,
+    TextContext,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use self::facets::Facet;
 use super::call::arguments::JoinedList;
 use super::call::budget::{self, Attempt};
 use super::call::context::{Context, non_empty};
-use super::call::params::{ContinuationToken, Exact, Full, IndexName, Limit, MaxTokens, globs};
+use super::call::params::{
+    ContinuationToken, Exact, Full, IndexName, Limit, MaxTokens, globs, words,
+};
 use super::call::part_location::PartLocation;
 use super::call::tool::Tool;
 use super::call::{hits, resolve};
@@ -36,7 +41,7 @@ pub(super) struct Search;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchParams {
-    /// Natural language, keywords or a pattern; may be empty with a vector.
+    /// Natural language, keywords or a pattern; empty with a vector.
     #[schemars(length(max = QUERY_LIMIT))]
     query: String,
     /// From the model of a vector column; repeat it with a continuation_token.
@@ -57,6 +62,12 @@ pub(super) struct SearchParams {
     /// relevance, recency, or a field (-year: descending).
     #[schemars(length(max = DOCUMENT_LIMIT))]
     sort: Option<String>,
+    /// Field: best result per value.
+    #[schemars(length(max = NAME_LIMIT))]
+    group_by: Option<String>,
+    /// Fields, comma-separated: count values.
+    #[schemars(length(max = DOCUMENT_LIMIT))]
+    facets: Option<String>,
     index_name: Option<IndexName>,
     #[serde(default)]
     exact: Exact,
@@ -123,6 +134,7 @@ pub(super) struct SearchResults<'a> {
     corrections: Option<Vec<hits::Corrected<'a>>>,
     /// Identifiers that no document has.
     missing: Option<&'a [String]>,
+    facets: Option<Vec<Facet<'a>>>,
     token_count: u64,
 }
 
@@ -215,7 +227,10 @@ impl Tool for Search {
         ("links_to", "filters.links_to"),
         ("filters.linksTo", "filters.links_to"),
     ];
-    const JOINED_LISTS: &'static [JoinedList] = &[JoinedList::with_commas("filters.path")];
+    const JOINED_LISTS: &'static [JoinedList] = &[
+        JoinedList::with_commas("filters.path"),
+        JoinedList::with_commas("facets"),
+    ];
 
     type Params = SearchParams;
     type Output = Envelope<SearchResults<'static>>;
@@ -245,6 +260,7 @@ impl Tool for Search {
                 next: response.hits.next,
                 corrections: response.corrections,
                 missing: response.missing,
+                facets: response.facets,
                 is_out_of_time: false,
                 hits: response.hits.items,
             };
@@ -272,6 +288,7 @@ struct Found {
     corrections: Vec<Correction>,
     /// Identifiers that no document has.
     missing: Vec<String>,
+    facets: Vec<FacetCounts>,
     tokens: u64,
     /// Where it goes on.
     next: Option<Cursor>,
@@ -293,9 +310,12 @@ fn find_pattern(
     let found = regex::find(cx, indexes, &request)?;
     let mut warnings = cx.warnings.clone();
     warnings.extend(found.warnings);
-    if params.vector.is_some() || !matches!(params.sort.as_deref(), None | Some("relevance")) {
+    let is_sorted = !matches!(params.sort.as_deref(), None | Some("relevance"));
+    let counts_fields = params.group_by.is_some() || params.facets.is_some();
+    if params.vector.is_some() || is_sorted || counts_fields {
         warnings.push(
-            "vector and sort are ignored in this mode: matches are sorted by path".to_owned(),
+            "vector, sort, group_by and facets are ignored in this mode: matches are sorted by path"
+                .to_owned(),
         );
     }
     Ok(Found {
@@ -304,6 +324,7 @@ fn find_pattern(
         next: found.next,
         corrections: Vec::new(),
         missing: Vec::new(),
+        facets: Vec::new(),
         is_out_of_time: !found.is_complete,
         warnings,
     })
@@ -344,6 +365,12 @@ fn request(params: &SearchParams) -> Request {
         None | Some("relevance") => Sort::Score,
         Some(name) => Sort::from_name(name).unwrap_or_default(),
     };
+    request.group_by = params
+        .group_by
+        .as_deref()
+        .and_then(non_empty)
+        .map(str::to_owned);
+    request.facets = words(params.facets.as_deref());
     request.filters = filters(params);
     hits::show(&mut request, params.full.get());
     let lines = if params.full.get() {
@@ -404,6 +431,7 @@ fn respond(
     if found.hits.is_empty() {
         text.line("No results.");
     }
+    facets::show(&mut text, &found.facets);
     let token = cx.token(found.next.as_ref());
     let page = ResultPage {
         tokens: found.tokens,
@@ -422,6 +450,7 @@ fn respond(
         results: results.collect(),
         corrections: hits::corrections(&found.corrections),
         missing: hits::missing(&found.missing),
+        facets: Facet::all(&found.facets),
         token_count: page.tokens,
     };
     let envelope = page.envelope(data, found.warnings.clone());

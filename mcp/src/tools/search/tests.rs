@@ -379,3 +379,43 @@ fn fields_and_links_filter() {
     let error = fixture.error("search", wrong);
     assert!(error.text().contains("filters.field"), "{}", error.text());
 }
+
+#[test]
+fn results_are_grouped_and_counted_by_fields() {
+    let note = |author: &str| format!("---\nauthor: {author}\n---\nThe moon pulls the sea.\n");
+    let (kim, lee) = (note("Kim"), note("Lee"));
+    let files = [("a.md", &*kim), ("b.md", &*kim), ("c.md", &*lee)];
+    let fixture = Fixture::new("notes", &files);
+    let asked = json!({"query": "moon", "group_by": "author", "facets": ["Author", "type"], "sort": "path"});
+    let answer = fixture.answer("search", asked);
+    let data = &answer.structured["data"];
+    let found = data["results"].as_array().unwrap().iter();
+    let found: Vec<&str> = found
+        .map(|it| it["document_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(found, ["a.md", "c.md"]);
+    let expected = json!([
+        {"field": "author", "values": [{"value": "kim", "documents": 2}, {"value": "lee", "documents": 1}]},
+        {"field": "type", "values": [{"value": "markdown", "documents": 3}]},
+    ]);
+    assert_eq!(data["facets"], expected);
+    assert!(
+        answer.text.contains("author: kim 2, lee 1"),
+        "{}",
+        answer.text
+    );
+    for argument in ["group_by", "facets"] {
+        let mut asked = json!({"query": "moon"});
+        asked[argument] = json!("auhtor");
+        let error = fixture.error("search", asked);
+        let text = error.text();
+        assert!(text.contains("author") && text.contains(argument), "{text}");
+    }
+    let asked = json!({"query": "moon", "mode": "regex", "facets": "author"});
+    let answer = fixture.answer("search", asked);
+    assert!(
+        answer.text.contains("facets are ignored"),
+        "{}",
+        answer.text
+    );
+}

@@ -198,8 +198,7 @@ enum StalenessWarningType {
 impl Tool for SearchCode {
     const NAME: &'static str = "search_code";
     const TITLE: &'static str = "Search code";
-    const DESCRIPTION: &'static str = "Search source code. \
-        Returns chunks with file, lines and symbol. Operators: \"phrase\", +word, \
+    const DESCRIPTION: &'static str = "Search source code. Operators: \"phrase\", +word, \
         -word, path:x; in sentences +\"phrase\", -\"phrase\".";
     const ALIASES: &'static [(&'static str, &'static str)] = &[("glob", "path")];
     const JOINED_LISTS: &'static [JoinedList] = &[
