@@ -11,7 +11,7 @@ _Test = Callable[[Any], bool]
 # In the place of the value of a document that lacks the field.
 _MISSING = object()
 
-_MAX_DEPTH = 64
+MAX_DEPTH = 64
 
 
 def compiled(filter: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
@@ -22,8 +22,8 @@ def compiled(filter: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
 def _all_of(filter: Any, depth: int) -> Callable[[Mapping[str, Any]], bool]:
     if not isinstance(filter, Mapping):
         raise ValueError(f"a filter is a dict of fields and operators, not {type(filter).__name__}")
-    if depth > _MAX_DEPTH:
-        raise ValueError(f"a filter of more than {_MAX_DEPTH} levels")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a filter of more than {MAX_DEPTH} levels")
     tests = [_one(name, value, depth) for name, value in filter.items()]
     return lambda metadata: all(test(metadata) for test in tests)
 
@@ -49,8 +49,8 @@ def _one(name: Any, value: Any, depth: int) -> Callable[[Mapping[str, Any]], boo
 
 def _field(name: str, value: Any, depth: int) -> _Test:
     """What the value of a field must be: a value itself, or an object of operators."""
-    if depth > _MAX_DEPTH:
-        raise ValueError(f"a filter of more than {_MAX_DEPTH} levels")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"a filter of more than {MAX_DEPTH} levels")
     operators = [key for key in value if str(key).startswith("$")] if isinstance(value, Mapping) else []
     if not operators:
         return _equal(_operand(name, value))

@@ -16,11 +16,14 @@ from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
+from langchain_kbfile.conditions import translated
+
 _OPTIONS = (
     "k",
     "mode",
     "scope",
     "sort",
+    "group_by",
     "folder",
     "path",
     "type",
@@ -42,8 +45,17 @@ _OPTIONS = (
 )
 
 
+def _plain(value: Any) -> Any:
+    """A value of a field as JSON has it: a time is a text in ISO 8601."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
 def document_of(hit: kbfile.Hit) -> Document:
-    """The passage with its location. The metadata omits what a document does not have, such as a page."""
+    """The passage with its location and the fields of its document. A location takes the place of a field of that name. The
+    metadata omits what a document does not have, such as a page.
+    """
     metadata: dict[str, Any] = {
         "source": hit.document,
         "address": hit.address,
@@ -65,9 +77,10 @@ def document_of(hit: kbfile.Hit) -> Document:
         "language": hit.language or None,
         "tags": hit.tags or None,
         "modified": hit.modified.isoformat() if hit.modified else None,
-        "author": hit.metadata.get("author"),
     }
-    metadata |= {name: value for name, value in optional.items() if value is not None}
+    fields = {name: _plain(value) for name, value in hit.fields.items()}
+    present = {name: value for name, value in optional.items() if value is not None}
+    metadata = fields | metadata | present
     first, last = hit.span
     return Document(
         id=f"{hit.document}#{first}-{last}",
@@ -86,7 +99,10 @@ class KbRetriever(BaseRetriever):
     `kb` is the path of a file or an open `kbfile.Kb`. Every other field is an argument of `Kb.search`, and `invoke` and
     `ainvoke` take each of them for one call. The metadata of a document has `source` (its path in the file), `lines`,
     `title`, `score` (0 to 1), `section`, `address`, `span` (bytes of the stored text), and where they exist `page`,
-    `sheet`, `rows`, `slide`, `symbol`, `language`, `tags` and `modified`.
+    `sheet`, `rows`, `slide`, `symbol`, `language`, `tags` and `modified`. It also has the fields of the document, typed; times
+    are texts in ISO 8601.
+
+    `filter` means what a condition means: letter case is ignored, and a document without the field passes `$ne` and `$nin`.
 
     Calls see the newest commit of the file. The retriever may be shared by threads, and pickled.
     """
@@ -99,7 +115,10 @@ class KbRetriever(BaseRetriever):
     """Number of passages."""
     mode: Literal["hybrid", "semantic", "keyword", "title"] = "hybrid"
     scope: Literal["chunks", "documents"] = "chunks"
-    sort: Literal["score", "recency", "path"] = "score"
+    sort: str = "score"
+    """"score", "recency", "path", or a field: "year", "-year" with the greatest value first."""
+    group_by: str | None = None
+    """A field, of each value of which there is one passage."""
     folder: str | list[str] | None = None
     path: str | list[str] | None = None
     """Globs of document paths."""
@@ -112,6 +131,8 @@ class KbRetriever(BaseRetriever):
     """Conditions such as "status=draft"; several are alternatives."""
     where: str | None = None
     """A condition on fields: 'year > 2015 and not draft', or `kbfile.field("year") > 2015`."""
+    filter: dict[str, Any] | None = None
+    """A filter of MongoDB on fields, which must hold beside `where`: `{"year": {"$gt": 2015}}`."""
     since: datetime | date | timedelta | float | str | None = None
     symbol: str | list[str] | None = None
     kind: str | list[str] | None = None
@@ -136,7 +157,11 @@ class KbRetriever(BaseRetriever):
         return self._opened
 
     def _options(self, overrides: dict[str, Any]) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _OPTIONS} | overrides
+        options = {name: getattr(self, name) for name in (*_OPTIONS, "filter")} | overrides
+        filter = options.pop("filter")
+        conditions = [options.get("where"), translated(filter) if filter is not None else None]
+        options["where"] = " and ".join(f"({one})" for one in conditions if one) or None
+        return options
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, **kwargs: Any

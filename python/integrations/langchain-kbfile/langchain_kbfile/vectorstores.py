@@ -18,6 +18,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from langchain_core.vectorstores.utils import maximal_marginal_relevance
 
+from langchain_kbfile.conditions import MARK, fields_of, narrowed
 from langchain_kbfile.embeddings import KbEmbeddings
 from langchain_kbfile.filters import compiled
 
@@ -35,6 +36,9 @@ _METADATA_SUFFIX = ".json"
 
 # How often a read is begun again because a writer committed in between, and how much longer it waits each time.
 _MAX_ATTEMPTS = 20
+
+# Hits that are read at once if a filter sees all of them.
+_FILTERED_PAGE = 500
 _BACKOFF_SECONDS = 0.005
 
 
@@ -131,12 +135,14 @@ class KbVectorStore(VectorStore):
         with self._write() as kb:
             added: set[str] = set()
             for name, text, metadata in zip(names, texts, encoded):
-                title = json.loads(metadata).get("title", "") if metadata else ""
+                facts = json.loads(metadata) if metadata else {}
+                title = facts.get("title", "")
                 kb.add(
                     text,
                     path=self._path(name),
                     # Of an id, the words of a title would count as words of the text.
                     title=title if isinstance(title, str) else "",
+                    metadata=fields_of(facts),
                     replace=True,
                     include_secrets=self.include_secrets,
                 )
@@ -191,7 +197,8 @@ class KbVectorStore(VectorStore):
         self, embedding: list[float], k: int = 4, filter: Filter | None = None, **kwargs: Any
     ) -> list[Document]:
         """The `k` documents with the nearest vectors. The vector must come from the model of the file, `embeddings`."""
-        ranking = ((path, score) for path, score, _ in self._nearest(np.asarray(embedding, np.float32)))
+        nearest = self._nearest(np.asarray(embedding, np.float32), filter)
+        ranking = ((path, score) for path, score, _ in nearest)
         return [document for document, _ in self._take(ranking, k, filter)]
 
     def max_marginal_relevance_search(
@@ -219,7 +226,7 @@ class KbVectorStore(VectorStore):
     ) -> list[Document]:
         """As `max_marginal_relevance_search`, for a vector of the model of the file."""
         query = np.asarray(embedding, np.float32)
-        nearest = self._nearest(query)
+        nearest = self._nearest(query, filter)
         vectors = {path: vector for path, _, vector in nearest}
         ranking = ((path, score) for path, score, _ in nearest)
         candidates = [document for document, _ in self._take(ranking, fetch_k, filter)]
@@ -249,10 +256,12 @@ class KbVectorStore(VectorStore):
         folder, _, file = path.rpartition("/")
         return unquote(file.removesuffix(_SUFFIX)) if folder == self.folder and file.endswith(_SUFFIX) else None
 
-    def _paths(self, folder: str) -> list[str]:
+    def _paths(self, folder: str, where: str | None = None) -> list[str]:
         try:
             return _attempt(
-                lambda: [document.path for document in self._kb.documents(folder, recursive=False)]
+                lambda: [
+                    document.path for document in self._kb.documents(folder, recursive=False, where=where)
+                ]
             )
         except kbfile.DocumentNotFoundError:
             return []
@@ -276,13 +285,17 @@ class KbVectorStore(VectorStore):
     ) -> Iterator[tuple[str, float]]:
         """Paths with scores, best first: what the engine finds, then the rest by vector."""
         options = {"mode": self.mode, "plain": True} | options
+        is_restricted = not options.keys() <= {"mode", "plain"}
+        if not is_restricted:
+            options["where"] = self._condition(filter)
         # Most of what a filter sees may not pass, and a page of many hits costs little more than one of few.
-        page = max(k, 20 if filter is None else 500)
+        is_narrow = filter is None or options.get("where") is not None
+        page = max(k, 20 if is_narrow else _FILTERED_PAGE)
         cursor: str | None = None
         given: set[str] = set()
 
         def next_page() -> kbfile.Hits:
-            nonlocal cursor
+            nonlocal cursor, page
             try:
                 return self._kb.search(
                     query, k=page, scope="documents", folder=self.folder, cursor=cursor, **options
@@ -291,6 +304,12 @@ class KbVectorStore(VectorStore):
                 # Of the new commit, the first page again, without what was given.
                 cursor = None
                 raise
+            except kbfile.InvalidArgumentError:
+                if is_restricted or options.pop("where", None) is None:
+                    raise
+                # A field that no document has, or more tests than a condition may have: the filter alone decides.
+                cursor, page = None, max(k, _FILTERED_PAGE)
+                return next_page()
 
         while True:
             try:
@@ -306,13 +325,33 @@ class KbVectorStore(VectorStore):
             if cursor is None or not len(hits):
                 break
         # A restricted request has no rest: what does not pass must not fill it up.
-        if options.keys() <= {"mode", "plain"}:
-            for path, _, _ in self._nearest(_attempt(lambda: self._kb.embed(query)[0])):
+        if not is_restricted:
+            for path, _, _ in self._nearest(_attempt(lambda: self._kb.embed(query)[0]), filter):
                 if path not in given:
                     yield path, 0.0
 
-    def _nearest(self, query: np.ndarray) -> list[tuple[str, float, np.ndarray]]:
-        """All documents with a vector, by the cosine of their best chunk, each with the vector of this chunk."""
+    def _condition(self, filter: Filter | None) -> kbfile.Condition | None:
+        """A condition for all documents that may pass; None: no condition narrows the filter."""
+        if filter is None or callable(filter):
+            return None
+        _passes(filter)
+        condition = narrowed(filter)
+        return None if condition is None else kbfile.field(MARK).is_missing() | condition
+
+    def _allowed(self, filter: Filter | None) -> set[str] | None:
+        """The paths of all documents that may pass; None: all may."""
+        condition = self._condition(filter)
+        if condition is None:
+            return None
+        try:
+            return set(self._paths(self.folder, condition))
+        except kbfile.InvalidArgumentError:
+            return None
+
+    def _nearest(
+        self, query: np.ndarray, filter: Filter | None = None
+    ) -> list[tuple[str, float, np.ndarray]]:
+        """All documents with a vector that may pass, by the cosine of their best chunk, each with the vector of this chunk."""
         vectors, ids = self._rows()
         if query.shape != (vectors.shape[1],):
             raise ValueError(
@@ -320,10 +359,13 @@ class KbVectorStore(VectorStore):
                 "embed with KbEmbeddings"
             )
         scores = vectors @ (query / (float(np.linalg.norm(query)) or 1.0))
+        allowed = self._allowed(filter)
         best: dict[str, int] = {}
         for row, chunk in enumerate(ids):
             if chunk is not None and self._id(chunk[0]) is not None:
                 path = chunk[0]
+                if allowed is not None and path not in allowed:
+                    continue
                 if path not in best or scores[row] > scores[best[path]]:
                     best[path] = row
         ranking = sorted(best.items(), key=lambda item: (-scores[item[1]], item[0]))

@@ -2,7 +2,9 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import kbfile
 import pytest
@@ -135,3 +137,81 @@ def test_mistakes_are_errors(path: Path, tmp_path: Path) -> None:
         KbRetriever(kb=path).invoke("moon", foldr="kitchen")
     with pytest.raises(kbfile.NotFoundError):
         KbRetriever(kb=tmp_path / "none.kb").invoke("moon")
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    with kbfile.open(tmp_path / "books.kb", "w") as kb:
+        for name, fields in {
+            "a": {"year": 2014, "by": "Kim", "draft": False, "title": "not this"},
+            "b": {"year": 2016, "by": ["Lee", "Ann"], "at": datetime(2024, 5, 6, tzinfo=timezone.utc)},
+            "c": {"year": 2016.5, "by": "kim"},
+            "d": {"year": "2016", "draft": True},
+        }.items():
+            kb.add(f"The sea, book {name}.", path=f"{name}.txt", metadata=fields)
+    return tmp_path / "books.kb"
+
+
+@pytest.mark.parametrize(
+    ("filter", "expected"),
+    [
+        ({"year": {"$gt": 2015}}, "bc"),
+        ({"year": {"$gte": 2014, "$lt": 2016.5}}, "ab"),
+        ({"year": {"$lte": 2016.0}}, "ab"),
+        ({"year": {"$eq": "2016"}}, "d"),
+        ({"year": {"$ne": 2016}}, "acd"),
+        ({"by": {"$in": ["KIM", "Lee"]}}, "abc"),
+        ({"by": {"$in": ["Lee", None]}}, "bd"),
+        ({"by": {"$in": []}}, ""),
+        ({"by": {"$nin": ["Kim"]}}, "bd"),
+        ({"by": {"$nin": ["Kim", None]}}, "b"),
+        ({"by": {"$lt": "kim"}}, "b"),
+        ({"draft": True}, "d"),
+        ({"draft": {"$exists": True}}, "ad"),
+        ({"draft": None}, "bc"),
+        ({"draft": {"$ne": None}}, "ad"),
+        ({"year": {"$not": {"$gt": 2015}}}, "ad"),
+        ({"$or": [{"by": "Kim"}, {"draft": True}]}, "acd"),
+        ({"$or": [{}, {"draft": True}]}, "abcd"),
+        ({"$and": [{"year": {"$gt": 2015}}, {"by": "ann"}]}, "b"),
+        ({"$nor": [{"by": "Kim"}, {"by": "Lee"}]}, "d"),
+        ({"$nor": [{}]}, ""),
+        ({"$not": {"by": "Kim"}}, "bd"),
+        ({"$not": {}}, ""),
+        ({}, "abcd"),
+        ({"path": {"$in": ["a.txt", "d.txt"]}}, "ad"),
+    ],
+)
+def test_filters_of_mongodb_are_conditions(books: Path, filter: dict[str, Any], expected: str) -> None:
+    retriever = KbRetriever(kb=books, k=10, filter=filter)
+    assert "".join(sorted(document.metadata["source"][0] for document in retriever.invoke("sea"))) == expected
+    documents = KbRetriever(kb=books, k=10).invoke("sea", filter=filter, where="year >= 0")
+    assert {document.metadata["source"][0] for document in documents} == set(expected) - {"d"}
+
+
+@pytest.mark.parametrize(
+    ("filter", "said"),
+    [
+        ({"year": {"$regex": "2"}}, "unknown operator \\$regex"),
+        ({"by": ["Kim"]}, "not \\['Kim'\\]"),
+        ({"by": {"$in": [["Kim"]]}}, "not \\['Kim'\\]"),
+        ({"by": {"page": 1}}, "holds no object"),
+        ({"by": {"$gt": True}}, "takes a number or a str"),
+        ({"year": 2**70}, "64 bits"),
+        ({" ": 1}, "needs a name"),
+        ({"yaer": 1}, "did you mean"),
+    ],
+)
+def test_what_no_condition_says_is_an_error(books: Path, filter: dict[str, Any], said: str) -> None:
+    with pytest.raises((ValueError, kbfile.InvalidArgumentError), match=said):
+        KbRetriever(kb=books, filter=filter).invoke("sea")
+
+
+def test_fields_come_with_their_types(books: Path) -> None:
+    retriever = KbRetriever(kb=books, k=10, sort="-year", group_by="year")
+    found = {document.metadata["source"][0]: document.metadata for document in retriever.invoke("sea")}
+    assert list(found) == ["d", "c", "b", "a"]
+    assert found["b"]["by"] == ["Lee", "Ann"] and found["b"]["year"] == 2016
+    assert found["b"]["at"] == "2024-05-06T00:00:00+00:00"
+    assert found["a"]["draft"] is False and found["c"]["year"] == 2016.5 and found["d"]["year"] == "2016"
+    assert found["a"]["title"] != "not this"

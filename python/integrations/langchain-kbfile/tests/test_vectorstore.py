@@ -6,10 +6,13 @@ from typing import Any
 
 import kbfile
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 
 from langchain_kbfile import KbEmbeddings, KbVectorStore
+from langchain_kbfile.filters import compiled
 
 TEXTS = [
     "The moon pulls the sea twice a day.",
@@ -245,6 +248,109 @@ def test_a_filter_finds_one_of_many(store: KbVectorStore) -> None:
     (document,) = store.similarity_search("the sea", k=1, filter={"n": 1234})
     assert document.page_content == "The sea, day 1234."
     assert len(store.similarity_search("the sea", k=1300)) == 1300
+
+
+def test_what_a_filter_reads_is_narrowed(store: KbVectorStore) -> None:
+    metadatas = [{"n": n, "group": f"g{n % 3}", "note": "x" * 100} for n in range(900)]
+    # The note is too long for a condition, so only the others are marked.
+    metadatas = [m if m["n"] < 50 else {k: m[k] for k in ("n", "group")} for m in metadatas]
+    store.add_texts([f"The sea, day {n}." for n in range(900)], metadatas)
+    condition = store._condition({"n": {"$gt": 895}, "group": {"$ne": "g2"}})
+    assert condition is not None
+    assert len(store._paths(store.folder, condition)) == 4 + 50 + 1
+    # The field of no document, alone and beside another one.
+    assert store.similarity_search("the sea", k=3, filter={"nobody": 1}) == []
+    either = {"$or": [{"nobody": 1}, {"n": 777}]}
+    assert [it.metadata["n"] for it in store.similarity_search("the sea", k=3, filter=either)] == [777]
+    assert store._allowed(either) is None
+    for filter, expected in [({"n": {"$gt": 895}, "group": {"$ne": "g2"}}, {897, 898}), ({"n": {"$in": [3, 800]}}, {3, 800})]:
+        vector = store.embeddings.embed_query("the sea")
+        for found in [
+            store.similarity_search("the sea", k=9, filter=filter),
+            store.similarity_search_by_vector(vector, k=9, filter=filter),
+            store.max_marginal_relevance_search("the sea", k=9, filter=filter),
+        ]:
+            assert {document.metadata["n"] for document in found} == expected
+
+
+def test_letter_case_and_order_of_texts_are_those_of_the_filter(tmp_path: Path) -> None:
+    store = KbVectorStore(tmp_path / "case.kb")
+    metadatas = [{"by": "Kim"}, {"by": "kim"}, {"By": "kim"}, {"by": "Zoe"}]
+    store.add_texts(["A book."] * 4, metadatas, ids=list("abcd"))
+    for filter, expected in [
+        ({"by": "Kim"}, "a"),
+        ({"by": {"$ne": "Kim"}}, "bcd"),
+        ({"by": {"$lt": "a"}}, "ad"),
+        ({"by": {"$gt": "a"}}, "b"),
+        ({"By": "kim"}, "c"),
+        ({"by": {"$exists": False}}, "c"),
+        ({"$nor": [{"by": "KIM"}]}, "abcd"),
+    ]:
+        found = store.similarity_search("book", k=9, filter=filter)
+        assert "".join(sorted(document.id or "" for document in found)) == expected, filter
+
+
+# Half of the names are few, so that filters meet documents.
+_names = st.sampled_from(["a"] * 8 + ["b"] * 4 + ["a", "A", "b b", "and", "x`y", "tags", "description", "a=b", "ü", " a", "path", "n" * 70])
+_scalars = st.one_of(
+    st.sampled_from([0, 1, "a", "A", True, None]),
+    st.none(),
+    st.booleans(),
+    st.sampled_from([0, 1, 2, 2**53 + 1, 2**63, -(2**63), 10**30, 0.0, -0.0, 1.0, 1.5, 2.0**53, 1e300]),
+    st.sampled_from(["", " ", "a", "A", "b", "1", "true", "2024-05-06", "a, b", 'q"\\', "a\nb", "x" * 63, "x" * 90, "ü", "ü"]),
+)
+_values = st.one_of(
+    _scalars,
+    st.lists(_scalars, max_size=3),
+    st.lists(_scalars, min_size=150, max_size=150),
+    st.dictionaries(st.sampled_from("ab"), _scalars, max_size=2),
+)
+_ordered = st.one_of(st.sampled_from([0, 1, 1.5, 2**53, 2**63, -(10**30)]), st.sampled_from(["a", "A", "b", ""]))
+_tests = st.one_of(
+    _values,
+    st.builds(lambda operator, value: {operator: value}, st.sampled_from(["$eq", "$ne"]), _values),
+    st.builds(lambda operator, value: {operator: value}, st.sampled_from(["$gt", "$gte", "$lt", "$lte"]), _ordered),
+    st.builds(lambda operator, value: {operator: value}, st.sampled_from(["$in", "$nin"]), st.lists(_values, max_size=3)),
+    st.builds(lambda value: {"$exists": value}, st.booleans()),
+    st.builds(lambda value: {"$not": {"$gt": value}}, _ordered),
+)
+_filters = st.recursive(
+    st.dictionaries(_names, _tests, max_size=2),
+    lambda inner: st.one_of(
+        st.builds(
+            lambda operator, several: {operator: several},
+            st.sampled_from(["$and", "$or", "$nor"]),
+            st.lists(inner, min_size=1, max_size=3),
+        ),
+        st.builds(lambda one: {"$not": one}, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    metadatas=st.lists(st.dictionaries(_names, _values, max_size=3), min_size=1, max_size=8),
+    filters=st.lists(_filters, min_size=15, max_size=15),
+)
+def test_a_narrowed_filter_finds_what_the_filter_finds(
+    tmp_path_factory: pytest.TempPathFactory, metadatas: list[dict[str, Any]], filters: list[dict[str, Any]]
+) -> None:
+    store = KbVectorStore(tmp_path_factory.mktemp("any") / "any.kb", include_secrets=True)
+    ids = [str(number) for number in range(len(metadatas))]
+    store.add_texts(["A book."] * len(metadatas), metadatas, ids=ids)
+    # No field is unknown, so that each filter is narrowed.
+    store.add_texts(["A book."], [{"a": [1, "b"], "b b": 1, "and": 1, "b": 2, "x`y": 1, "ü": 1, "path": "p"}], ids=["all"])
+    ids.append("all")
+    metadatas = [*metadatas, {"a": [1, "b"], "b b": 1, "and": 1, "b": 2, "x`y": 1, "ü": 1, "path": "p"}]
+    for filter in filters:
+        try:
+            passes = compiled(filter)
+        except ValueError:
+            continue
+        expected = {name for name, metadata in zip(ids, metadatas) if passes(metadata)}
+        found = {document.id for document in store.similarity_search("book", k=20, filter=filter)}
+        assert found == expected, filter
 
 
 def test_threads_write_and_search(store: KbVectorStore) -> None:

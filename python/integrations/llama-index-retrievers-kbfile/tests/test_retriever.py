@@ -1,6 +1,7 @@
 """The retriever under the base class, query engines and tools of llama-index-core."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +254,13 @@ def test_mistakes_are_errors(path: Path, tmp_path: Path) -> None:
         KbRetriever(path, foldr="kitchen").retrieve("moon")
     with pytest.raises(kbfile.InvalidArgumentError):
         KbRetriever(path).retrieve(" ")
+
+
+def test_fields_come_with_their_types(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as kb:
+        fields = {"year": 2016, "by": ["Lee", "Ann"], "draft": True, "source": "x", "at": datetime(2024, 5, 6)}
+        kb.add("The moon pulls the sea.", path="a.md", metadata=fields)
+    (found,) = KbRetriever(tmp_path / "a.kb").retrieve("moon")
+    metadata = found.node.metadata
+    assert (metadata["year"], metadata["by"], metadata["draft"]) == (2016, ["Lee", "Ann"], True)
+    assert (metadata["source"], metadata["at"]) == ("a.md", "2024-05-06T00:00:00+00:00")

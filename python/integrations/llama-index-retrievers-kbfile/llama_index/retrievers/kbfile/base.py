@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from os import PathLike
 from typing import Any
 
@@ -37,7 +38,8 @@ class KbRetriever(BaseRetriever):
 
     Each node has the text of a passage, its score (0 to 1) and metadata: `source` (the path in the file), `lines`,
     `title`, `section`, `address`, `span` (bytes of the stored text), and where they exist `page`, `sheet`, `rows`, `slide`,
-    `symbol`, `language`, `tags` and `modified`. Its SOURCE is the document, by its path. `start_char_idx` and
+    `symbol`, `language`, `tags` and `modified`. It also has the fields of the document, typed; times are texts in ISO 8601. Its
+    SOURCE is the document, by its path. `start_char_idx` and
     `end_char_idx` count characters of the document's text; `char_offsets=False` leaves them out and saves reading it.
 
     `filters` are MetadataFilters of LlamaIndex over the fields of documents, such as front matter; a condition `where` must
@@ -124,8 +126,17 @@ class KbRetriever(BaseRetriever):
         return start, start + len(content)
 
 
+def _plain(value: Any) -> Any:
+    """A value of a field as JSON has it: a time is a text in ISO 8601."""
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
 def _metadata(hit: kbfile.Hit) -> dict[str, Any]:
-    """The location of the passage and facts about its document; what the document does not have is omitted."""
+    """The location of the passage, facts about its document and the fields of it. A location takes the place of a field of that
+    name; what the document does not have is omitted.
+    """
     metadata: dict[str, Any] = {
         "source": hit.document,
         "address": hit.address,
@@ -147,6 +158,7 @@ def _metadata(hit: kbfile.Hit) -> dict[str, Any]:
         "language": hit.language or None,
         "tags": hit.tags or None,
         "modified": hit.modified.isoformat() if hit.modified else None,
-        "author": hit.metadata.get("author"),
     }
-    return metadata | {name: value for name, value in optional.items() if value is not None}
+    fields = {name: _plain(value) for name, value in hit.fields.items()}
+    present = {name: value for name, value in optional.items() if value is not None}
+    return fields | metadata | present
