@@ -11,7 +11,7 @@ for module in ("ipykernel", "numpy", "pandas", "matplotlib"):
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
-FIGURES = {"tour": 1, "map": 2, "sizes": 1}
+FIGURES = {"tour": 1, "map": 2, "sizes": 1, "fields": 1}
 
 
 def test_every_notebook_is_run() -> None:
