@@ -99,8 +99,9 @@ pub use ingest::report::{
 };
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    ColumnUpdate, ImportReport, NewVectors, PackedModel, ReembedOptions, ReembedReport,
-    SealOptions, SealReport, SourceInfo, VectorTarget, document_of, wait_for_writer,
+    ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, OnConflict,
+    PackedModel, ReembedOptions, ReembedReport, SealOptions, SealReport, SourceInfo, VectorTarget,
+    document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;

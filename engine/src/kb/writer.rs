@@ -15,8 +15,8 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{
-    ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport,
-    Session, SourceInfo, VectorTarget,
+    ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, ReembedOptions,
+    ReembedReport, SealOptions, SealReport, Session, SourceInfo, VectorTarget,
 };
 use crate::progress::{Hook, Reporter};
 use crate::store::fields::FieldValue;
@@ -472,6 +472,35 @@ impl KbWriter {
     /// [`crate::Error::InvalidArgument`] for a name that no column has; as [`KbWriter::commit`].
     pub fn set_default_vectors(&mut self, name: &str) -> Result<()> {
         self.session.set_default_vectors(name)
+    }
+
+    /// Takes the documents of other .kb files, one after the other, with all that was made of them: text, words, vectors,
+    /// symbols, tags and fields are copied, and nothing is read, embedded or parsed again. One commit; changes that wait
+    /// for a commit are committed first. A .kb that does not exist yet is made, with trigrams if any of `sources` has
+    /// them, and with vectors in nibbles if any of them has. Searches then answer as of one file in which all documents
+    /// were indexed.
+    ///
+    /// A document that the file has alike is not taken again. Handles stay, unless another document has them. Folders
+    /// that were indexed are followed here too, where their prefixes are free: see [`MergeReport::left_roots`]. `hook`
+    /// gets the documents and bytes of text copied, from zero for each of `sources`; see [`Hook`].
+    ///
+    /// # Errors
+    /// [`crate::Error::InvalidArgument`] for documents of one path and other content, see
+    /// [`MergeOptions::on_conflict`], and when a source is this file, has vectors that this one cannot hold, or none has
+    /// what [`MergeOptions::only`] names; [`crate::Error::EmbeddingModelUnavailable`] and
+    /// [`crate::Error::FormatUnsupported`] for a file of another model or analyser; [`crate::Error::IndexLocked`];
+    /// [`crate::Error::Cancelled`]; what [`KbWriter::commit`] and [`Kb::open`](crate::Kb::open) say. The old state
+    /// stands after every error.
+    pub fn merge_from(
+        &mut self,
+        sources: &[MergeSource],
+        options: &MergeOptions,
+        hook: &mut Hook<'_>,
+    ) -> Result<MergeReport> {
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
+        self.session
+            .merge_from(sources, options, MAX_ROWS, &reporter)
     }
 
     /// Rewrites the .kb in the form to ship: documents in the order of their paths, in as few segments

@@ -77,6 +77,25 @@ impl Transaction<'_> {
         })
     }
 
+    /// Whether a text key begins with `prefix`, as it would be after a commit now.
+    ///
+    /// # Errors
+    /// [`Error::Storage`], [`Error::Damaged`].
+    pub fn has_keys_below(&mut self, table: &str, prefix: &str) -> Result<bool> {
+        self.run(|changes| {
+            let definition = TableDefinition::<&str, &[u8]>::new(table);
+            let table = changes.open_table(definition).map_err(from_redb)?;
+            let mut keys = table.range(prefix..).map_err(from_redb)?;
+            match keys.next() {
+                Some(first) => {
+                    let (key, _) = first.map_err(from_redb)?;
+                    Ok(key.value().starts_with(prefix))
+                }
+                None => Ok(false),
+            }
+        })
+    }
+
     /// Removes what is under `key`; false when there was nothing.
     ///
     /// # Errors

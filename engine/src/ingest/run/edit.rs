@@ -321,7 +321,7 @@ fn check_secrets(fields: &[(String, Vec<FieldValue>)]) -> Result<()> {
     Ok(())
 }
 
-fn check_path(path: &str) -> Result<()> {
+pub(super) fn check_path(path: &str) -> Result<()> {
     let reason = if path.is_empty() {
         "it is empty; a document needs a name"
     } else if path.starts_with('/') || path.ends_with('/') {

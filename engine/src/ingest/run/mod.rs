@@ -1,7 +1,8 @@
 //! Runs: everything that [`crate::KbWriter`] does to a file.
 //!
 //! `session` holds the file under change. `edit` and `commit` change single documents, `index`
-//! brings a file up to date with folders, `merge` keeps segments few, `seal` and `clear` write the
+//! brings a file up to date with folders, `merge` keeps segments few, `join` takes documents
+//! of other files, `seal` and `clear` write the
 //! file again, `vectors` imports those of other models and has models make them. This folder stands above the rest of `ingest`: it also uses search and check.
 
 mod clear;
@@ -9,6 +10,7 @@ mod commit;
 mod edit;
 mod even_sample;
 mod index;
+mod join;
 mod merge;
 mod new_file;
 mod preserved;
@@ -22,6 +24,7 @@ pub(crate) mod vectors;
 mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
+pub use join::{MergeOptions, MergeReport, MergeSource, OnConflict};
 pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{PackedModel, SealOptions, SealReport};
 pub(crate) use session::Session;

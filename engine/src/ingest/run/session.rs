@@ -310,6 +310,11 @@ pub(super) fn paths_at_hand(roots: &[RootRecord]) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Whether two paths lead to one file by one name.
+pub(super) fn is_one_place(a: &Path, b: &Path) -> bool {
+    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
 /// Whether the .kb at `path` has an older format, of which an index run can make it anew.
 pub(super) fn is_older(path: &Path) -> bool {
     let opened = File::open(path).map(|file| Container::of_remade(&file, path));

@@ -65,6 +65,20 @@ impl Batch {
         &mut self.meta
     }
 
+    /// Facts and numbers so far.
+    pub(crate) fn records(&mut self) -> (&mut Meta, &mut Manifest) {
+        (&mut self.meta, &mut self.manifest)
+    }
+
+    /// Counts a document that a caller copied with its rows.
+    pub(crate) fn count(&mut self, record: &DocumentRecord) {
+        // What a file states of itself may be a lie; `verify` tells.
+        let meta = &mut self.meta;
+        meta.documents = meta.documents.saturating_add(1);
+        meta.chunks = meta.chunks.saturating_add(u64::from(record.rows));
+        meta.text_bytes = meta.text_bytes.saturating_add(u64::from(record.text_bytes));
+    }
+
     /// Writes a new document with what it is given. In ascending order of paths all go into one
     /// segment until it is full.
     pub(crate) fn add(

@@ -178,6 +178,11 @@ impl<'b> MergeWriter<'b> {
         })
     }
 
+    /// Its number.
+    pub(crate) fn segment(&self) -> SegmentId {
+        self.segment
+    }
+
     /// Rows so far.
     pub(crate) fn rows(&self) -> u32 {
         self.columns.rows()

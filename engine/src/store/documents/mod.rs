@@ -161,7 +161,7 @@ fn lookup_id(
         .transpose()
 }
 
-fn document_id(value: &[u8]) -> Result<DocumentId> {
+pub(crate) fn document_id(value: &[u8]) -> Result<DocumentId> {
     let number = u64_at(value, 0)?;
     u32::try_from(number)
         .map(DocumentId)

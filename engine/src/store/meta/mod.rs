@@ -168,6 +168,11 @@ impl SearchedRoot {
         }
     }
 
+    /// The same of another root.
+    pub(crate) fn of_root(self, root: u32) -> SearchedRoot {
+        SearchedRoot { root, ..self }
+    }
+
     /// The version of the readers.
     pub(crate) fn readers(self) -> u32 {
         self.versions >> 8

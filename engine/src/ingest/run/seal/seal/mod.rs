@@ -10,7 +10,7 @@ use crate::catalog::CatalogCache;
 use crate::container::{Container, ContainerWriter, watched};
 use crate::ingest::run::seal::options::{SealOptions, SealReport};
 use crate::ingest::run::seal::writer::write;
-use crate::ingest::run::session::Session;
+use crate::ingest::run::session::{Session, is_one_place};
 use crate::ingest::run::vector_index::lists::{self, Columns};
 use crate::ingest::run::vector_index::recall;
 use crate::progress::Reporter;
@@ -104,11 +104,6 @@ impl Session {
             missed_recall,
         })
     }
-}
-
-/// Whether two paths lead to one file by one name.
-fn is_one_place(a: &Path, b: &Path) -> bool {
-    matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
 }
 
 #[cfg(test)]
