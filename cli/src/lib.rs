@@ -202,6 +202,7 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Token(verb) => cmd::serve::token::run(&verb, output),
         Verb::Verify(verb) => cmd::read::verify::run(&verb, output),
         Verb::Seal(verb) => cmd::write::seal::run(&verb, output),
+        Verb::Merge(verb) => cmd::write::merge::run(&verb, output),
         Verb::Info(verb) => cmd::read::info::run(&verb, output),
         Verb::Bench(verb) => cmd::read::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),

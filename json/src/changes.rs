@@ -1,6 +1,10 @@
 //! Objects about changes of a file: what a run changed, or would change.
 
-use kb_engine::{ChangedSources, DocumentInfo, ImportReport, ReembedReport, Report, SealReport};
+use std::path::Path;
+
+use kb_engine::{
+    ChangedSources, DocumentInfo, ImportReport, MergeReport, ReembedReport, Report, SealReport,
+};
 
 use crate::document::document_head;
 use crate::object::{Object, share};
@@ -150,6 +154,20 @@ pub fn seal_report(report: &SealReport) -> Object {
             "missed_recall",
             report.missed_recall.map(|missed| f64::from(missed.reached)),
         )
+}
+
+/// A file that took documents of others.
+#[must_use]
+pub fn merge_report(file: &Path, report: &MergeReport) -> Object {
+    Object::new()
+        .field("file", file.display().to_string())
+        .field("added", report.added)
+        .field("replaced", report.replaced)
+        .field("identical", report.identical)
+        .field("left_out", report.left_out)
+        .field("renamed_below", report.renamed_below.clone())
+        .field("left_columns", report.left_columns.clone())
+        .field("left_roots", report.left_roots.clone())
 }
 
 /// Vectors that were imported into the column of that name.

@@ -52,7 +52,7 @@ pub use advice::{Front, advice};
 #[cfg(feature = "ingest")]
 pub use changes::{
     ChangeKind, added, changed_documents, changed_sources, import_report, index_report,
-    reembed_report, removed, seal_report, with_changes,
+    merge_report, reembed_report, removed, seal_report, with_changes,
 };
 pub use document::{
     created, document, document_head, entry, field, field_values, field_with_values, folder,

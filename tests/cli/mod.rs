@@ -9,6 +9,7 @@ mod hostile_sources;
 #[cfg(target_os = "linux")]
 mod hostile_text;
 mod measuring;
+mod merging;
 mod models;
 #[cfg(unix)]
 mod outputs;

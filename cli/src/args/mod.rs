@@ -12,6 +12,7 @@ use crate::output::style::ColorWhen;
 
 mod flags;
 mod measuring;
+mod merging;
 mod models;
 mod operands;
 mod page_ranges;
@@ -26,6 +27,7 @@ mod writing;
 
 pub(crate) use flags::*;
 pub(crate) use measuring::*;
+pub(crate) use merging::*;
 pub(crate) use models::*;
 pub(crate) use operands::separate;
 pub(crate) use page_ranges::*;
@@ -112,6 +114,7 @@ pub(crate) enum Verb {
     Bench(BenchArguments),
     Verify(VerifyArguments),
     Seal(SealArguments),
+    Merge(MergeArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
     Help(HelpArguments),

@@ -5,6 +5,7 @@ mod each_document;
 pub(crate) mod import;
 pub(crate) mod import_documents;
 pub(crate) mod index;
+pub(crate) mod merge;
 pub(crate) mod meta;
 pub(crate) mod reembed;
 pub(crate) mod rm;

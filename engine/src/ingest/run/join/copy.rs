@@ -7,10 +7,10 @@ use kb_types::error::Result;
 
 use crate::catalog::BoundSegment;
 use crate::container::{Key, Transaction};
-use crate::ingest::run::join::Source;
 use crate::ingest::run::join::options::MergeOptions;
 use crate::ingest::run::join::plan::{Group, Taken};
 use crate::ingest::run::join::roots::JoinedRoots;
+use crate::ingest::run::join::source::Source;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_writer::{self, MergeWriter, SegmentEncoding};
 use crate::ingest::segment::more_vectors::ColumnMove;

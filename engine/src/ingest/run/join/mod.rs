@@ -7,22 +7,22 @@
 //! | `plan` | which documents come, under which paths |
 //! | `roots`, `columns` | folders and columns of vectors of both files |
 //! | `copy` | writes them |
+//! | `source` | another file |
 
 mod columns;
 mod copy;
 mod options;
 mod plan;
 mod roots;
+mod source;
 #[cfg(test)]
 mod tests;
-
-use std::path::Path;
 
 use kb_extract::tags;
 use kb_types::error::{Error, Result};
 
 use crate::catalog::{Catalog, CatalogCache};
-use crate::container::{Container, Snapshot, Transaction, watched};
+use crate::container::{Container, Transaction, watched};
 use crate::index::vector::{CODEC_I8, Codec};
 use crate::ingest::clock::now_ms;
 use crate::ingest::run::edit::check_path;
@@ -34,7 +34,9 @@ use crate::progress::Reporter;
 use crate::store::meta::{Manifest, Meta, Settings};
 use crate::store::vector_columns::VectorColumns;
 
+use plan::{Group, Plan};
 use roots::JoinedRoots;
+use source::Source;
 
 pub use options::{MergeOptions, MergeReport, MergeSource, OnConflict};
 
@@ -45,16 +47,6 @@ struct Target {
     columns: VectorColumns,
     codec: u8,
     report: MergeReport,
-}
-
-/// Another file, as one commit has it.
-#[derive(Clone, Copy)]
-struct Source<'s> {
-    path: &'s Path,
-    /// The folder that its documents are put below.
-    folder: Option<&'s str>,
-    snapshot: &'s Snapshot<'s>,
-    catalog: &'s Catalog,
 }
 
 impl Session {
@@ -98,20 +90,30 @@ impl Session {
             }
         };
         let mut transaction = open.writer.begin()?;
-        for (source, other, _) in &others {
-            let mut is_first = true;
-            other.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
-                // Half of it is in the transaction already.
-                if !std::mem::take(&mut is_first) {
+        let (mut plan, mut prefixes, mut commits) = (Plan::new(&options), Vec::new(), Vec::new());
+        for (number, (source, other, _)) in others.iter().enumerate() {
+            let (of_source, commit) = read(source, other, reporter, |source| {
+                check_model(&source.catalog.meta)?;
+                let prefixes = plan.add(&mut transaction, (number, source), reporter)?;
+                Ok((prefixes, source.snapshot.identity()))
+            })?;
+            prefixes.push(of_source);
+            commits.push(commit);
+        }
+        let (groups, planned) = plan.groups(prefixes)?;
+        target.report = planned;
+        for (((source, other, _), groups), commit) in others.iter().zip(groups).zip(commits) {
+            read(source, other, reporter, |source| {
+                if source.snapshot.identity() != commit {
                     return Err(Error::SnapshotExpired);
                 }
-                let source = Source {
-                    path: &source.path,
-                    folder: source.folder.as_deref(),
-                    snapshot,
-                    catalog: &Catalog::load(snapshot)?,
-                };
-                target.take(&mut transaction, source, (&options, max_rows), reporter)
+                target.take(
+                    &mut transaction,
+                    source,
+                    &groups,
+                    (&options, max_rows),
+                    reporter,
+                )
             })?;
         }
         let Target {
@@ -121,12 +123,6 @@ impl Session {
             report,
             ..
         } = target;
-        if report.taken() == 0 && !options.only.is_empty() {
-            return Err(Error::InvalidArgument {
-                argument: "only",
-                reason: "it matches no document of these files".to_owned(),
-            });
-        }
         if !columns.list.is_empty() {
             columns.write(&mut transaction)?;
         }
@@ -198,10 +194,10 @@ impl Target {
         &mut self,
         transaction: &mut Transaction<'_>,
         source: Source<'_>,
+        groups: &[Group],
         (options, max_rows): (&MergeOptions, u32),
         reporter: &Reporter<'_>,
     ) -> Result<()> {
-        check_model(&source.catalog.meta)?;
         let from = source.catalog.meta.embedder.codec;
         // Signed bytes become nibbles; nothing makes nibbles finer.
         if from != self.codec && from != CODEC_I8 {
@@ -216,8 +212,6 @@ impl Target {
                 ),
             });
         }
-        let plan = plan::plan(transaction, source, options, reporter)?;
-        self.report.add(&plan.report);
         let roots = match options.only.is_empty() {
             true => {
                 let (meta, manifest) = self.batch.records();
@@ -240,7 +234,7 @@ impl Target {
             max_rows,
             reporter,
         };
-        for group in &plan.groups {
+        for group in groups {
             copying.copy(transaction, &mut self.batch, group)?;
         }
         if options.only.is_empty() {
@@ -248,6 +242,25 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Reads another file once: half of it may be in the transaction already.
+fn read<T>(
+    source: &MergeSource,
+    other: &Container,
+    reporter: &Reporter<'_>,
+    once: impl FnOnce(Source<'_>) -> Result<T>,
+) -> Result<T> {
+    let mut once = Some(once);
+    other.read_cancellable(Some(reporter.stop_flag()), |snapshot| {
+        let once = once.take().ok_or(Error::SnapshotExpired)?;
+        once(Source {
+            path: &source.path,
+            folder: source.folder.as_deref(),
+            snapshot,
+            catalog: &Catalog::load(snapshot)?,
+        })
+    })
 }
 
 /// The options, with tags in the form in which they are stored.

@@ -137,15 +137,4 @@ impl MergeReport {
     pub(super) fn taken(&self) -> u64 {
         self.added + self.replaced + self.identical + self.left_out
     }
-
-    /// Adds what was taken of one more file.
-    pub(super) fn add(&mut self, other: &MergeReport) {
-        self.added += other.added;
-        self.replaced += other.replaced;
-        self.identical += other.identical;
-        self.left_out += other.left_out;
-        self.renamed_below.extend_from_slice(&other.renamed_below);
-        self.left_columns.extend_from_slice(&other.left_columns);
-        self.left_roots.extend_from_slice(&other.left_roots);
-    }
 }

@@ -1,0 +1,16 @@
+//! Another file, as one commit has it.
+
+use std::path::Path;
+
+use crate::catalog::Catalog;
+use crate::container::Snapshot;
+
+/// Another file, as one commit has it.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'s> {
+    pub(super) path: &'s Path,
+    /// The folder that its documents are put below.
+    pub(super) folder: Option<&'s str>,
+    pub(super) snapshot: &'s Snapshot<'s>,
+    pub(super) catalog: &'s Catalog,
+}
