@@ -61,7 +61,7 @@ fn both_files_are_found_in_the_merged_one() {
     let refused = folder.kb("merge boats.kb -o all.kb").expect(2);
     assert!(refused.hint().contains("--into all.kb"), "{refused:#?}");
     folder.kb("merge boats.kb -o all.kb --force").expect(0);
-    let listed = folder.kb("ls all.kb").expect(0);
+    let listed = folder.kb("ls -f all.kb").expect(0);
     assert!(!listed.stdout.contains("fog.md"), "{listed:#?}");
 }
 

@@ -80,7 +80,8 @@ fn a_flipped_bit_gives_an_error_or_changes_no_answer() {
         let what = format!("byte {place} changed by {flip:#04x}");
         check(bytes, &what, &right, &mut noticed);
     }
-    assert!(noticed.refused > 300, "{noticed:?}");
+    // Half of the bytes of the first page, and a part of the others.
+    assert!(noticed.refused > 200, "{noticed:?}");
     // Many pages are not read by any of the questions.
     assert!(noticed.partly > random_places / 6, "{noticed:?}");
 }
