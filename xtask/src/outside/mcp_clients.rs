@@ -116,7 +116,7 @@ fn run_official() -> Result<bool> {
         "/// High water.\nfn high_water() {}\n",
     )?;
     let file = folder.path().join("harbour.kb");
-    let program = build(&["testing"])?;
+    let program = build(&[])?;
     repository::index_with(&program, &sources, &file)?;
     let mut good = true;
     let mut server = Command::new(&program);
@@ -156,26 +156,21 @@ fn node(installed: &Installed, runners: &Path) -> Command {
     command
 }
 
-/// `kb` with these features, built where the tests build theirs.
+/// `kb` with these features beside those of the tests, built where and as they build theirs.
 fn build(features: &[&str]) -> Result<PathBuf> {
-    let features = features.join(",");
-    let arguments = [
-        "build",
-        "--quiet",
-        "--package",
-        "kb-cli",
-        "--features",
-        &features,
-    ];
-    repository::run(&mut repository::cargo(&arguments))?;
+    let mut command = repository::cargo(&["build", "--quiet", "--bin", "kb"]);
+    command.args(repository::TESTED).args(repository::AS_TESTS);
+    for feature in features {
+        command.arg("--features").arg(format!("kb-cli/{feature}"));
+    }
+    repository::run(&mut command)?;
     let program = format!("debug/kb{}", std::env::consts::EXE_SUFFIX);
     Ok(std::path::absolute(repository::target().join(program))?)
 }
 
 /// The suite against the same server with the suite's fixtures; nothing is excused.
 fn conformance(installed: &Installed, file: &Path) -> Result<bool> {
-    // The engine as the tests have it, so that it is not built again.
-    let program = build(&["testing", "conformance"])?;
+    let program = build(&["conformance"])?;
     let mut server = Command::new(&program);
     server.arg("mcp").arg(file).args(["--http", "127.0.0.1:0"]);
     let listening = HttpServer::start(server)?;
