@@ -481,8 +481,9 @@ impl KbWriter {
     /// were indexed.
     ///
     /// A document that the file has alike is not taken again. Handles stay, unless another document has them. Folders
-    /// that were indexed are followed here too, where their prefixes are free: see [`MergeReport::left_roots`]. `hook`
-    /// gets the documents and bytes of text copied, from zero for each of `sources`; see [`Hook`].
+    /// that were indexed are followed here too, where their prefixes are free: see [`MergeReport::left_roots`]. Later runs
+    /// keep files with keys only where this file says so. Memory: the paths of all documents, some 100 bytes beside each,
+    /// and what a merge of segments takes. `hook` gets the documents and bytes of text copied, from zero for each of `sources`; see [`Hook`].
     ///
     /// # Errors
     /// [`crate::Error::InvalidArgument`] for documents of one path and other content, see

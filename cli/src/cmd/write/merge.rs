@@ -120,6 +120,15 @@ fn explain(error: Error, target: &Path, state: &str) -> Failure {
             };
             Failure::new(error.code(), message, hint)
         }
+        // The files are read, and a new one is not there yet.
+        Error::Damaged { what } => {
+            let message = format!(
+                "one of the files is damaged: {what}; {} {state}",
+                target.display()
+            );
+            let hint = "`kb verify FILE.kb --deep` tells which".to_owned();
+            Failure::new(error.code(), message, Some(hint))
+        }
         _ => {
             let hint = writing_hint(&error, target, Some("-o"));
             Failure::from_engine(error, "kb merge", target).and_hint(hint)

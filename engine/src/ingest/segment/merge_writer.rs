@@ -178,7 +178,7 @@ impl<'b> MergeWriter<'b> {
         })
     }
 
-    /// Its number.
+    /// Number of the segment that is written.
     pub(crate) fn segment(&self) -> SegmentId {
         self.segment
     }

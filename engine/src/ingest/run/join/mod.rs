@@ -59,6 +59,12 @@ impl Session {
         reporter: &Reporter<'_>,
     ) -> Result<MergeReport> {
         let options = checked(options)?;
+        if sources.is_empty() {
+            return Err(Error::InvalidArgument {
+                argument: "source",
+                reason: "no file to take documents of is given".to_owned(),
+            });
+        }
         self.check_open()?;
         if self.has_pending() {
             // Without the hook: a break would lose the changes that wait.

@@ -48,7 +48,7 @@ impl OnConflict {
 /// A file that documents are taken of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergeSource {
-    /// Where it is.
+    /// Its path; a relative one starts in the working folder.
     pub path: PathBuf,
     /// The folder that its documents are put below; `None`: their paths stay as they are.
     pub folder: Option<String>,

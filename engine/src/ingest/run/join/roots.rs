@@ -67,14 +67,14 @@ impl JoinedRoots {
         }
     }
 
-    /// The number here.
+    /// The number that a root of the other file has here; `None` where it is not followed.
     pub(super) fn number(&self, root: u32) -> Option<u32> {
         self.numbers.get(&root).copied()
     }
 
-    /// Takes over what index runs of these roots are to do; what this file says of a root stays.
+    /// Takes over what index runs of these roots are to do; what this file says of a root stays. Whether keys and
+    /// credentials are kept is not taken over: a file of others must not make later runs read those of this machine.
     pub(super) fn join_settings(&self, source: &Settings, target: &mut Settings) {
-        target.include_secrets |= source.include_secrets;
         for searched in &source.searched {
             let Some(root) = self.number(searched.root) else {
                 continue;

@@ -251,3 +251,33 @@ fn a_folder_that_was_indexed_is_followed_in_the_merged_file() {
         ["one.md", "other.md", "three.md", "two.md"]
     );
 }
+
+#[test]
+fn a_file_of_others_does_not_make_later_runs_keep_secrets() {
+    let places = Places::new();
+    let (sources, theirs, ours) = (
+        places.at("sources"),
+        places.at("theirs.kb"),
+        places.at("ours.kb"),
+    );
+    std::fs::create_dir(&sources).unwrap();
+    std::fs::write(sources.join("one.md"), "one walrus").unwrap();
+    let index = |file: &Path, options: &IndexOptions| {
+        let mut writer = KbWriter::open_or_create(file).unwrap();
+        let paths = [sources.clone()];
+        writer
+            .index(&paths, options, &mut Progress::ignore)
+            .unwrap();
+    };
+    index(&theirs, &IndexOptions::new().include_secrets(true));
+    merge(&ours, &theirs, &MergeOptions::new()).unwrap();
+    std::fs::write(sources.join(".env"), "API_KEY=0123456789abcdef\n").unwrap();
+    std::fs::write(sources.join("id_rsa"), "a key\n").unwrap();
+    index(&ours, &IndexOptions::new());
+    assert_eq!(paths(&sound(&ours)), ["one.md"]);
+    let nothing = KbWriter::open_or_create(places.at("none.kb"))
+        .unwrap()
+        .merge_from(&[], &MergeOptions::new(), &mut Progress::ignore);
+    assert!(nothing.is_err());
+    assert!(!places.at("none.kb").exists());
+}
