@@ -15,9 +15,10 @@ use crate::steps::{self, Summary};
 /// What the tests are in the summary.
 const NAME: &str = "python";
 
-/// Where tests are: of the module, and of what others use it by.
-const FOLDERS: [&str; 3] = [
+/// Where tests are: of the module, of the second reader of the format, and of what others use the module by.
+const FOLDERS: [&str; 4] = [
     "python",
+    "format-spec/reader",
     "python/integrations/langchain-kbfile",
     "python/integrations/llama-index-retrievers-kbfile",
 ];
