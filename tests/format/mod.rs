@@ -5,4 +5,5 @@ pub(crate) mod golden;
 mod golden_fields;
 mod make_golden;
 mod pages;
+mod scores;
 mod spec;

@@ -30,7 +30,7 @@ pub(super) fn read(name: &str) -> String {
 
 /// The part of a page below the heading that begins with `title`, up to the next heading.
 #[track_caller]
-fn section<'p>(page: &'p str, title: &str) -> &'p str {
+pub(super) fn section<'p>(page: &'p str, title: &str) -> &'p str {
     let start = page.find(&format!("\n{title}"));
     let start = start.unwrap_or_else(|| panic!("no heading {title:?}")) + 1;
     let rest = &page[start..];
@@ -39,7 +39,7 @@ fn section<'p>(page: &'p str, title: &str) -> &'p str {
 }
 
 /// The rows of the tables of a section, without heads, as cells.
-fn rows(section: &str) -> Vec<Vec<&str>> {
+pub(super) fn rows(section: &str) -> Vec<Vec<&str>> {
     let mut rows: Vec<Vec<&str>> = Vec::new();
     for line in section.lines() {
         let Some(cells) = line
@@ -79,7 +79,7 @@ fn fields(file: &str, name: &str) -> Vec<(String, String)> {
 
 /// The value of a constant, as its source has it.
 #[track_caller]
-fn constant(file: &str, name: &str) -> String {
+pub(super) fn constant(file: &str, name: &str) -> String {
     let source = read(file);
     let line = source
         .lines()

@@ -95,13 +95,41 @@ def parts(documents, options):
         show(number=at, **part)
 
 
+def search(documents, options):
+    from . import search as searching
+    from .model import Model
+
+    model = Model(options.model, documents.meta["embedder"]["hash"]) if options.model else None
+    filters = {name: getattr(options, name) for name in searching.FACETS if getattr(options, name)}
+    searcher = searching.Searcher(documents, model)
+    found, facts = searcher.search(options.query, options.mode, filters, options.folder)
+    for hit in searcher.passages(found)[: options.k]:
+        at, (first, end) = hit["address"][0], hit["rows"]
+        begin, last = (searcher.segments[at].chunk(row) for row in (first, end - 1))
+        scores = {f"{name}_score": round(hit[name], 6) for name in ("keyword", "vector", "fused")}
+        place = {"document": hit["path"], "bytes": [begin[1], last[2]], "lines": [begin[3], last[4]]}
+        show(**place, score=round(searching.score(facts, hit["fused"]), 6), **scores)
+    best = searching.score(facts, found[0]["fused"]) if found else 0.0
+    show(relevant=best >= searching.RELEVANT, facts=facts, constant=searching.calibration(facts)[1])
+
+
+def nearest(documents, options):
+    from .search import HITS, Searcher
+
+    searcher = Searcher(documents, None)
+    for (at, row), score in searcher.nearest(json.loads(options.vector), options.column)[:HITS]:
+        _, start, end, first, last = searcher.segments[at].chunk(row)
+        path = searcher.path(searcher.segments[at], row)
+        show(document=path, bytes=[start, end], lines=[first, last], score=round(score, 6))
+
+
 def verify(documents, _):
     found, is_sealed = root.verify(documents)
     show(content_root=found.hex(), sealed=is_sealed)
 
 
 VERBS = {"info": info, "ls": ls, "text": text, "outline": outline, "symbols": list_symbols, "parts": parts}
-VERBS |= {"verify": verify}
+VERBS |= {"search": search, "nearest": nearest, "verify": verify}
 
 
 def parser():
@@ -120,6 +148,17 @@ def parser():
             which.add_argument("--page", type=int, help="a page, sheet or slide, from 1")
             which.add_argument("--chunk", type=int, help="a chunk of the document, from 1")
             one.add_argument("--stored", action="store_true", help="rows of sheets as they are stored")
+        if verb == "search":
+            one.add_argument("query")
+            one.add_argument("--mode", choices=("hybrid", "keyword", "semantic"), default="hybrid")
+            one.add_argument("--model", metavar="FOLDER", help="files of the built-in model: engine/model")
+            one.add_argument("--folder", default="", help="only documents below this folder")
+            one.add_argument("-k", type=int, default=10)
+            for facet in ("type", "language", "class", "tag", "kind", "role", "field"):
+                one.add_argument(f"--{facet}", action="append", help="only chunks with this value (repeatable)")
+        if verb == "nearest":
+            one.add_argument("column", help="a column of vectors of another model")
+            one.add_argument("vector", help="a JSON list")
     return found
 
 

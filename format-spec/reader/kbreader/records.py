@@ -128,6 +128,13 @@ def document(row):
     return found | {name: value for name, value in defaults.items() if found[name] is None}
 
 
+def vector_column(number, row):
+    cursor = Cursor(row)
+    cursor.version("columns of vectors", 1, 2, 3, 4)
+    found = {"number": number, "name": cursor.text(), "model": cursor.text(), "dim": cursor.uint()}
+    return found | {"metric": cursor.u8(), "codec": cursor.u8(), "range": cursor.f32()}
+
+
 def segment(row):
     cursor = Cursor(row)
     version = cursor.version("segments", 2, 3)

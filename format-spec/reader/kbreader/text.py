@@ -9,7 +9,7 @@ except ImportError:
     from backports import zstd
 
 from .container import Damaged, columns
-from .records import Cursor, bitmap, deleted, document, manifest, meta, segment
+from .records import Cursor, deleted, document, manifest, meta, segment, vector_column
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PAGE_SOURCES = (None, "physical", "rendered", "explicit", "estimated")
@@ -106,6 +106,9 @@ class Documents:
     def paths(self):
         """Path and number, in the order of the bytes of the paths."""
         return [(path, int.from_bytes(row, "little")) for path, row in self.by_path.items()]
+
+    def vector_columns(self):
+        return [vector_column(number, row) for number, row in self.container.rows("vectors") if number]
 
     def find(self, name):
         """The number of a document, by path, handle or the suffix of a handle."""
