@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,3 +149,27 @@ def test_the_command_prints_lines_of_a_document() -> None:
     assert run("text", "docs/handbook.md", "--lines", "2-3").stdout == "author: The keepers\ndate: 2024-03-01\n"
     assert len(run("ls").stdout.splitlines()) == len(EXPECTED["documents"])
     assert run("text", "nothing.md").stderr.startswith("not found")
+
+
+def smallest() -> bytes:
+    page = (Path(__file__).parents[2] / "smallest.md").read_text(encoding="utf-8")
+    data = bytearray(12288)
+    for offset, listed in re.findall(r"^([0-9a-f]{4})  ((?:[0-9a-f]{2} ?)+)", page, re.MULTILINE):
+        listed = bytes.fromhex(listed)
+        data[int(offset, 16) : int(offset, 16) + len(listed)] = listed
+    return bytes(data)
+
+
+def test_the_smallest_file_of_the_page_is_a_file(tmp_path: Path) -> None:
+    data = smallest()
+    documents = text.Documents(Container(data))
+    assert documents.records == {} and documents.meta["writer"] == "by hand" and documents.container.commit == 2
+    kbfile = pytest.importorskip("kbfile", reason="the module of the engine is not installed")
+    path = tmp_path / "smallest.kb"
+    path.write_bytes(data)
+    with kbfile.open(path) as kb:
+        assert len(kb) == 0 and kb.verify(deep=True).problems == []
+    with kbfile.open(path, "a") as writer:
+        writer.add("# Tides\n\nHigh water at noon.\n", path="notes.md")
+    found = text.Documents(Container(path.read_bytes()))
+    assert found.text(found.records[found.find("notes.md")]) == b"# Tides\n\nHigh water at noon.\n"
