@@ -6,7 +6,7 @@ import sys
 import uuid
 
 from . import root, symbols
-from .container import Container, Damaged, NotAKb, Unsupported
+from .container import Container, Damaged, NotAKb, Unsupported, load
 from .text import CLASSES, PAGE_SOURCES, Documents, shown
 
 
@@ -165,13 +165,12 @@ def parser():
 def main():
     options = parser().parse_args()
     try:
-        with open(options.file, "rb") as file:
-            documents = Documents(Container(file.read()))
+        documents = Documents(Container(load(options.file)))
         VERBS[options.verb](documents, options)
-    except (Damaged, NotAKb, Unsupported) as error:
-        sys.exit(f"{type(error).__name__}: {error}")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of a pipe has enough
+    except (Damaged, NotAKb, Unsupported, OSError) as error:
+        sys.exit(f"{type(error).__name__}: {error}")
     except (KeyError, IndexError) as error:
         sys.exit(f"not found: {error}")
 

@@ -30,6 +30,25 @@ def number(data, at, size):
     return int.from_bytes(data[at : at + size], "little")
 
 
+def load(path):
+    """The bytes of a file that a writer may be changing: read again until the slot is the same afterwards."""
+    for _ in range(100):
+        with open(path, "rb") as file:
+            data = file.read()
+            file.seek(0)
+            after = file.read(320)
+        if slot_place(data) == slot_place(after) and data[:320][slot_place(data)] == after[slot_place(after)]:
+            return data
+    raise Damaged("the commit slot changes all the time")
+
+
+def slot_place(header):
+    """Where the slot that is served lies in redb's header."""
+    flags = header[9] if len(header) > 9 else 0
+    at = 64 + 128 * ((flags & 1) ^ (flags >> 3 & 1))
+    return slice(at, at + 128)
+
+
 class Table:
     def __init__(self, root, key_width, value_width, key_type):
         self.root, self.key_width, self.value_width, self.key_type = root, key_width, value_width, key_type
@@ -64,9 +83,7 @@ class Container:
         return dict(zip(names, head, strict=True))
 
     def _slot(self):
-        flags = self.data[9]
-        at = 64 + 128 * ((flags & 1) ^ (flags >> 3 & 1))
-        slot = self.data[at : at + 128]
+        slot, flags = self.data[slot_place(self.data)], self.data[9]
         if len(slot) < 128 or xxh3_128(slot[:112]) != number(slot, 112, 16):
             raise Damaged("the commit slot")
         if not flags & 4:
@@ -231,6 +248,8 @@ def columns(container, segment, records):
     for column, width, lengths in records:
         first, payloads = 0, []
         for extent, length in enumerate(lengths):
+            if column << 48 | extent not in stored:
+                raise Damaged(f"extent {extent} of column {column} of segment {segment} is missing")
             page, checksum = stored[column << 48 | extent]
             payloads.append(payload(page, checksum, (segment, column, extent, first, length)))
             first += length

@@ -50,7 +50,10 @@ class Cursor:
         return self.take(size)
 
     def text(self):
-        return self.blob().decode()
+        try:
+            return self.blob().decode()
+        except UnicodeDecodeError as error:
+            raise Damaged("a text of a record is not UTF-8") from error
 
     def list(self, item):
         return [item() for _ in range(self.uint())]
