@@ -18,7 +18,8 @@ def show(**fields):
 
 def info(documents, _):
     signature, meta = documents.container.signature, documents.meta
-    counts = {name: meta[name] for name in ("documents", "chunks", "text_bytes", "created_ms", "updated_ms", "analyser")}
+    names = ("documents", "chunks", "text_bytes", "created_ms", "updated_ms", "analyser")
+    counts = {name: meta[name] for name in names}
     show(
         uuid=uuid.UUID(bytes=signature["uuid"]).hex,
         format=f"{signature['major']}.{signature['minor']}",
@@ -97,6 +98,7 @@ def parts(documents, options):
 
 def search(documents, options):
     from . import search as searching
+    from .constants import CONSTANTS
     from .model import Model
 
     model = Model(options.model, documents.meta["embedder"]["hash"]) if options.model else None
@@ -110,14 +112,14 @@ def search(documents, options):
         place = {"document": hit["path"], "bytes": [begin[1], last[2]], "lines": [begin[3], last[4]]}
         show(**place, score=round(searching.score(facts, hit["fused"]), 6), **scores)
     best = searching.score(facts, found[0]["fused"]) if found else 0.0
-    show(relevant=best >= searching.RELEVANT, facts=facts, constant=searching.calibration(facts)[1])
+    show(relevant=best >= CONSTANTS["relevant score"], facts=facts, constant=searching.calibration(facts)[1])
 
 
 def nearest(documents, options):
-    from .search import HITS, Searcher
+    from .search import Searcher
 
     searcher = Searcher(documents, None)
-    for (at, row), score in searcher.nearest(json.loads(options.vector), options.column)[:HITS]:
+    for (at, row), score in searcher.nearest(json.loads(options.vector), options.column)[:10]:
         _, start, end, first, last = searcher.segments[at].chunk(row)
         path = searcher.path(searcher.segments[at], row)
         show(document=path, bytes=[start, end], lines=[first, last], score=round(score, 6))

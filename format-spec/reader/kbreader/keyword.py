@@ -5,13 +5,14 @@ import struct
 from bisect import bisect_right
 
 from . import analysis
+from .constants import CONSTANTS
 from .container import Damaged, number
 from .records import Cursor
 
-K1, B = 1.2, 0.75
+K1, B = CONSTANTS["k1"], CONSTANTS["b"]
 MOST_UNITS = 1 << 22
-MOST_TERMS = 48
-FORM_SHARE, STEM_SHARE, LEAST_WEIGHT = 0.1, 0.7, 1e-4
+MOST_TERMS = int(CONSTANTS["searched terms"])
+FORM_SHARE, STEM_SHARE, LEAST_WEIGHT = (CONSTANTS[name] for name in ("form share", "stem share", "least weight"))
 
 
 def f32(value):

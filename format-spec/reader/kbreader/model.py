@@ -6,13 +6,14 @@ import struct
 import unicodedata
 from pathlib import Path
 
+from .constants import CONSTANTS
 from .hashes import blake3
 
 DIM, LONGEST_WORD = 192, 64
 CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 HAN = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
        (0x2B740, 0x2B81F), (0x2B920, 0x2CEAF), (0x2F800, 0x2FA1F))  # fmt: skip
-WHOLE_WORD, LEAST_WEIGHT = 0.8 * 9.17746, 0.05
+WHOLE_WORD, LEAST_WEIGHT = 0.8 * 9.17746, CONSTANTS["least word weight"]
 
 
 def f32(value):

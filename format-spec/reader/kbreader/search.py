@@ -4,23 +4,13 @@ import math
 import struct
 
 from . import keyword
+from .constants import CALIBRATION, CONSTANTS
 from .records import Cursor, bitmap
 
 FACETS = {"type": 1, "language": 2, "class": 3, "tag": 4, "kind": 5, "role": 6, "field": 7}
-CANDIDATES, HITS = 100, 10
-VECTOR_WEIGHT = {"prose": 0.26, "code": 0.45, "code, question": 0.55}
 QUESTION_WORDS = frozenset(
     "how where what which why when who does do did is are was were can could should will would may must find".split()
 )
-# Weights of fused score, nearness, root of the matched idf, coverage, tenfolds of chunks, and the constant.
-CALIBRATION = {
-    "hybrid": (12.0, 5.269, 0.62, -4.597, -1.396, 2.651),
-    "keyword": (12.0, 0.0, 1.099, 0.0, -1.316, -1.476),
-    "semantic": (12.0, 3.767, 0.0, 0.0, -0.972, -1.713),
-}
-EVERY_TERM_FUSED, LEAST_CHUNKS, NEAR_RANK, NEAR_SHARE, RELEVANT = 0.1, 15, 10, 0.6, 0.35
-JOIN_SHARE, JOIN_BYTES = 0.75, 4096
-FIRST_OF_DOCUMENT, MUCH_BETTER = 3, 1.25
 
 
 class Vectors:
@@ -117,8 +107,8 @@ class Searcher:
     def vector_weight(self, text):
         words = text.lower().split()
         is_question = text.rstrip().endswith(("?", "\uff1f", "\u061f")) or words[:1] and words[0] in QUESTION_WORDS
-        prose = VECTOR_WEIGHT["prose"]
-        code = VECTOR_WEIGHT["code, question" if is_question else "code"]
+        prose = CONSTANTS["prose"]
+        code = CONSTANTS["code, question" if is_question else "code"]
         return (prose + (code - prose) * self.code_share()) * self.model.coverage(text)
 
     def search(self, text, mode="hybrid", filters=None, folder=""):
@@ -159,7 +149,7 @@ class Searcher:
         return {(at, row): score for at in range(len(self.segments)) for row, score in scores(at).items()}
 
     def best(self, scores):
-        return sorted(scores.items(), key=lambda it: (-it[1], self.order(it[0])))[:CANDIDATES]
+        return sorted(scores.items(), key=lambda it: (-it[1], self.order(it[0])))[: int(CONSTANTS["candidates"])]
 
     def order(self, address):
         segment = self.segments[address[0]]
@@ -168,12 +158,13 @@ class Searcher:
     def facts(self, found, query, text, has_vector):
         nearest = sorted((it["vector"] for it in found), reverse=True)
         largest = max(nearest, default=0.0)
-        tenth = nearest[NEAR_RANK - 1] if len(nearest) >= NEAR_RANK else 0.0
+        rank = int(CONSTANTS["near rank"])
+        tenth = nearest[rank - 1] if len(nearest) >= rank else 0.0
         best = max((it["keyword"] for it in found), default=0.0)
         tied = [it["address"] for it in found if it["keyword"] == best > 0][:10]
         has_terms = bool(query and query.terms)
         return {
-            "near": max(tenth, NEAR_SHARE * largest) if has_vector else 0.0,
+            "near": max(tenth, CONSTANTS["near share"] * largest) if has_vector else 0.0,
             "matched_idf": max((query.matched_idf(*address) for address in tied), default=0.0) if query else 0.0,
             "query_idf": sum(term["weight"] * term["idf"] for term in query.terms) if query else 0.0,
             "coverage": self.model.coverage(text) if has_vector else 0.0,
@@ -198,13 +189,13 @@ class Searcher:
     def neighbour(self, at, rows, least, scores, taken):
         """The next row that joins a passage: the better one first, of equal ones the later."""
         near = [(scores.get((at, row), -1.0), row) for row in (rows[1], rows[0] - 1)]
-        near = [it for it in near if it[0] >= least * JOIN_SHARE and (at, it[1]) not in taken]
+        near = [it for it in near if it[0] >= least * CONSTANTS["join share"] and (at, it[1]) not in taken]
         return next((row for _, row in sorted(near, key=lambda it: -it[0]) if self.fits(at, rows, row)), None)
 
     def fits(self, at, rows, row):
         segment = self.segments[at]
         first, last = segment.chunk(min(rows[0], row)), segment.chunk(max(rows[1] - 1, row))
-        if first[0] != last[0] or last[2] - first[1] > JOIN_BYTES:
+        if first[0] != last[0] or last[2] - first[1] > CONSTANTS["join bytes"]:
             return False
         second = segment.chunk(rows[0] if row < rows[0] else row)
         return second[1] not in [part["start"] for part in self.documents.parts(first[0])]
@@ -212,14 +203,15 @@ class Searcher:
 
 def spread(passages):
     """Moves passages of a document behind the first ten if three of it are among them."""
+    hits, most = int(CONSTANTS["first"]), CONSTANTS["passages of a document"]
     first, moved, counts, rest = [], [], {}, list(passages)
-    if all(sum(it["path"] == one["path"] for it in passages[:HITS]) <= FIRST_OF_DOCUMENT for one in passages[:HITS]):
+    if all(sum(it["path"] == one["path"] for it in passages[:hits]) <= most for one in passages[:hits]):
         return passages
-    while len(first) < HITS and rest:
+    while len(first) < hits and rest:
         passage = rest[0]
-        if counts.get(passage["path"], 0) >= FIRST_OF_DOCUMENT:
+        if counts.get(passage["path"], 0) >= most:
             moved.append(rest.pop(0))
-        elif moved and moved[0]["fused"] > passage["fused"] * MUCH_BETTER:
+        elif moved and moved[0]["fused"] > passage["fused"] * CONSTANTS["much better"]:
             least = first[-1]["fused"] if first else math.inf
             first.append(moved[0] | {"fused": min(least, moved.pop(0)["fused"])})
         else:
@@ -234,9 +226,9 @@ def calibration(facts):
     fused, near, matched, coverage, chunks, constant = CALIBRATION[facts["scale"]]
     trust = 1.0 if facts["scale"] == "semantic" else facts["coverage"]
     odds = near * trust * facts["near"] + matched * math.sqrt(facts["matched_idf"]) + coverage * facts["coverage"]
-    odds += chunks * math.log10(max(facts["chunks"], LEAST_CHUNKS)) + constant
+    odds += chunks * math.log10(max(facts["chunks"], CONSTANTS["least chunks"])) + constant
     if facts["query_idf"] > 0 and facts["matched_idf"] >= facts["query_idf"] * 0.9999:
-        odds = max(odds, -fused * EVERY_TERM_FUSED)
+        odds = max(odds, -fused * CONSTANTS["every term"])
     return fused, odds
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ if sys.version_info < (3, 14):
 pytest.importorskip("Stemmer", reason="PyStemmer is not installed")
 
 from kbreader import analysis, keyword, root, search, text
+from kbreader.constants import CALIBRATION, CONSTANTS
 from kbreader.container import Column, Container
 from kbreader.model import Model, words
 
@@ -219,24 +219,8 @@ def test_given_vectors_score_as_the_engine_says(column: str) -> None:
                 assert hit.vector_score == pytest.approx(mine[hit.chunk], abs=1e-6)
 
 
-def table(title: str) -> list[list[str]]:
-    page = (ROOT / "format-spec" / "scores.md").read_text(encoding="utf-8")
-    body = page.split(f"## {title}\n")[1].split("\n## ")[0]
-    lines = [line for line in body.splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-
-
-def test_constants_are_those_of_the_page() -> None:
-    rows = {row[0]: row[1:] for row in table("The score of a hit") if len(row) == 4}
-    names = ("fused", "near", "matched_idf", "coverage", "chunks", "constant")
-    for at, scale in enumerate(("hybrid", "keyword", "semantic")):
-        assert search.CALIBRATION[scale] == tuple(float(rows[name][at]) for name in names)
-    told = {row[0]: float(row[1]) for row in table("Constants") if re.fullmatch(r"-?[0-9.e-]+", row[1])}
-    own = search.VECTOR_WEIGHT | {"candidates": search.CANDIDATES, "k1": keyword.K1, "b": keyword.B}
-    own |= {"form share": keyword.FORM_SHARE, "stem share": keyword.STEM_SHARE, "least weight": keyword.LEAST_WEIGHT}
-    own |= {"searched terms": keyword.MOST_TERMS, "join share": search.JOIN_SHARE, "join bytes": search.JOIN_BYTES}
-    own |= {"first": search.HITS, "passages of a document": search.FIRST_OF_DOCUMENT, "much better": search.MUCH_BETTER}
-    own |= {"near rank": search.NEAR_RANK, "near share": search.NEAR_SHARE, "every term": search.EVERY_TERM_FUSED}
-    own |= {"least chunks": search.LEAST_CHUNKS, "relevant score": search.RELEVANT}
-    assert own == {name: told[name] for name in own}
-    assert len(told) == len(own) + 3  # a limit of characters, the least weight of a word, the odds of what is missing
+def test_numbers_of_the_page_are_read_in_their_places() -> None:
+    # tests/format/scores.rs compares the page with the engine.
+    assert CONSTANTS["k1"] == keyword.K1 == 1.2 and CONSTANTS["missing odds"] < 0 and len(CONSTANTS) == 23
+    assert [len(weights) for weights in CALIBRATION.values()] == [6, 6, 6]
+    assert CALIBRATION["keyword"][1] == CALIBRATION["semantic"][2] == 0.0 < CALIBRATION["hybrid"][1]
