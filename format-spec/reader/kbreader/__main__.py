@@ -101,7 +101,9 @@ def search(documents, options):
     from .constants import CONSTANTS
     from .model import Model
 
-    model = Model(options.model, documents.meta["embedder"]["hash"]) if options.model else None
+    model = Model(options.model) if options.model else None
+    if model and not model.reproduces(documents.meta["embedder"]["probes"]):
+        raise Unsupported("the file was made with another model")
     filters = {name: getattr(options, name) for name in searching.FACETS if getattr(options, name)}
     searcher = searching.Searcher(documents, model)
     found, facts = searcher.search(options.query, options.mode, filters, options.folder)

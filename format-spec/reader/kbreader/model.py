@@ -7,9 +7,8 @@ import unicodedata
 from pathlib import Path
 
 from .constants import CONSTANTS
-from .hashes import blake3
 
-DIM, LONGEST_WORD = 192, 64
+DIM, LONGEST_WORD, LEAST_COSINE = 192, 64, 0.999
 CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 HAN = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
        (0x2B740, 0x2B81F), (0x2B920, 0x2CEAF), (0x2F800, 0x2FA1F))  # fmt: skip
@@ -23,13 +22,18 @@ def f32(value):
 class Model:
     """Reads vocab.txt, table.bin and scales.bin of a folder."""
 
-    def __init__(self, folder, wanted=None):
+    def __init__(self, folder):
         files = [Path(folder, name).read_bytes() for name in ("vocab.txt", "table.bin", "scales.bin")]
-        if wanted is not None and blake3(b"".join(files)) != wanted:
-            raise ValueError("the file was made with another model")
         self.table = files[1]
         self.ids = {token: at for at, token in enumerate(files[0].decode().split("\n")) if token and at}
         self.scales = struct.unpack(f"<{len(files[2]) // 2}e", files[2])
+
+    def reproduces(self, probes):
+        """Whether it makes the vectors of all texts that a file keeps of its model."""
+        length = lambda vector: math.sqrt(sum(one * one for one in vector))
+        cosine = lambda a, b: sum(x * y for x, y in zip(a, b, strict=True)) / (length(a) * length(b) or 1.0)
+        same = (len(kept) == DIM and cosine(kept, self.vector(text)) >= LEAST_COSINE for text, kept in probes)
+        return bool(probes) and all(same)
 
     def row(self, token):
         pairs = self.table[token * DIM // 2 : (token + 1) * DIM // 2]

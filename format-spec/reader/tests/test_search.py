@@ -79,6 +79,14 @@ def test_vectors_are_those_of_the_model(model) -> None:
         assert all(abs(one - other) < 2e-6 for one, other in near), case["text"]
 
 
+def test_a_model_is_known_by_the_probes_of_a_file(model) -> None:
+    probes = opened("v0.13").meta["embedder"]["probes"]
+    assert len(probes) == 4 and model.reproduces(probes)
+    changed = [-one if at % 50 == 0 else one for at, one in enumerate(probes[0][1])]
+    assert not model.reproduces([(probes[0][0], changed), *probes[1:]])
+    assert not model.reproduces([])
+
+
 def test_every_term_has_the_rows_that_the_lengths_count(searcher) -> None:
     for index in searcher.indexes:
         terms, lengths, before = 0, [0] * index.rows, b""
