@@ -792,16 +792,24 @@ class DocumentIterator:
 
     def __iter__(self) -> Self: ...
     def __next__(self) -> Document: ...
+    def columns(self) -> dict[str, list[Any]]:
+        """The table of the documents that are left: a list for each column, as `to_arrow()` has them. Their fields come last,
+        by their names in lower case; `meta.` stands before the name of another column. The iteration stays where it is.
+        """
     def to_pandas(self) -> Any:
-        """The documents that are left, without their text, as a pandas.DataFrame, a row each. Needs pandas. The iteration
-        stays where it is.
+        """The documents that are left, without their text, as a pandas.DataFrame, a row each, with their fields. Needs pandas.
+        The iteration stays where it is.
         """
     def to_polars(self) -> Any:
-        """The documents that are left, without their text, as a polars.DataFrame, a row each. Needs polars. The iteration
-        stays where it is.
+        """The documents that are left, without their text, as a polars.DataFrame, a row each, with their fields. Needs polars.
+        The iteration stays where it is.
         """
     def to_arrow(self) -> Any:
-        """The documents that are left, without their text, as a pyarrow.Table, a row each. Needs pyarrow. The iteration
+        """The documents that are left, without their text, as a pyarrow.Table, a row each, with their fields. Needs pyarrow.
+        The iteration stays where it is.
+        """
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The documents that are left as an Arrow stream, for libraries that read one: the PyCapsule interface. The iteration
         stays where it is.
         """
     def _repr_html_(self) -> str:

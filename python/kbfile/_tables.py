@@ -41,7 +41,18 @@ def as_float32(numbers: Any) -> Any:
 
 
 def to_pandas(columns: dict[str, list[Any]], fields: dict[str, str]) -> Any:
-    """A pandas.DataFrame of columns; `fields` names the types of those that are fields of documents."""
+    """A pandas.DataFrame of columns of hits; `fields` names the types of those that are fields of documents."""
+    import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
+
+    frame = pandas.DataFrame(_with_fields(columns, fields), copy=False)
+    for name in ("page", "slide"):
+        frame[name] = frame[name].astype("UInt32")
+    frame["modified"] = pandas.to_datetime(frame["modified"], utc=True)
+    return frame
+
+
+def _with_fields(columns: dict[str, list[Any]], fields: dict[str, str]) -> dict[str, Any]:
+    """Columns, those of fields as pandas.Series of their types."""
     import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
     def typed(values: list[Any], dtype: str) -> Any:
@@ -50,26 +61,21 @@ def to_pandas(columns: dict[str, list[Any]], fields: dict[str, str]) -> Any:
             return pandas.Series(values, dtype="datetime64[ms, UTC]")
         return pandas.Series([pandas.NA if value is None else value for value in values], dtype=dtype)
 
-    columns |= {name: typed(columns[name], dtype) for name, dtype in fields.items()}
-    frame = pandas.DataFrame(columns, copy=False)
-    for name in ("page", "slide"):
-        frame[name] = frame[name].astype("UInt32")
-    frame["modified"] = pandas.to_datetime(frame["modified"], utc=True)
-    return frame
+    return columns | {name: typed(columns[name], dtype) for name, dtype in fields.items()}
 
 
-def to_polars(hits: Hits) -> Any:
+def to_polars(rows: Hits | DocumentIterator) -> Any:
     """A polars.DataFrame of an Arrow stream."""
     import polars  # type: ignore[import-not-found,unused-ignore]
 
-    return polars.DataFrame(hits)
+    return polars.DataFrame(rows)
 
 
-def to_arrow(hits: Hits) -> Any:
+def to_arrow(rows: Hits | DocumentIterator) -> Any:
     """A pyarrow.Table of an Arrow stream."""
     import pyarrow  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    return pyarrow.table(hits)
+    return pyarrow.table(rows)
 
 
 def symbol_columns(symbols: Symbols) -> dict[str, list[Any]]:
@@ -84,15 +90,6 @@ def match_columns(matches: Matches) -> dict[str, list[Any]]:
     names = ("document", "text", "page", "sheet", "slide")
     columns = {name: [getattr(match, name) for match in matches] for name in names}
     return columns | _line_columns(matches)
-
-
-def document_columns(documents: Iterable[Document]) -> dict[str, list[Any]]:
-    """A list for each column of a table of documents."""
-    facts = ("path", "title", "type", "language", "class_", "tags")
-    names = (*facts, "line_count", "size_bytes", "text_bytes", "modified", "added", "handle")
-    rows = [[getattr(document, name) for name in names] for document in documents]
-    columns = {name.rstrip("_"): [row[at] for row in rows] for at, name in enumerate(names)}
-    return columns | {"tags": [", ".join(tags) for tags in columns["tags"]]}
 
 
 def chunk_columns(document: Document) -> dict[str, list[Any]]:
@@ -114,12 +111,13 @@ def _line_columns(items: Iterable[Any]) -> dict[str, list[Any]]:
     return {"first_line": [first for first, _ in lines], "last_line": [last for _, last in lines]}
 
 
-def columns_to_pandas(columns: dict[str, list[Any]]) -> Any:
-    """A pandas.DataFrame of columns."""
+def columns_to_pandas(columns: dict[str, list[Any]], fields: dict[str, str] | None = None) -> Any:
+    """A pandas.DataFrame of columns; `fields` names the types of those that are fields of documents."""
     import pandas  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
-    frame = pandas.DataFrame(columns, copy=False)
-    for name in columns:
+    fields = fields or {}
+    frame = pandas.DataFrame(_with_fields(columns, fields), copy=False)
+    for name in columns.keys() - fields.keys():
         if name in _LINES or name in _PARTS:
             frame[name] = frame[name].astype("UInt32" if name in _PARTS else "uint32")
         elif name in _BYTES:
@@ -136,9 +134,7 @@ def columns_to_polars(columns: dict[str, list[Any]]) -> Any:
     def kind(name: str) -> Any:
         if name in _LINES or name in _PARTS:
             return polars.UInt32
-        if name in _BYTES:
-            return polars.UInt64
-        return polars.Datetime("us", "UTC") if name in _TIMES else polars.String
+        return polars.UInt64 if name in _BYTES else polars.String
 
     return polars.DataFrame(columns, schema={name: kind(name) for name in columns})
 
@@ -150,9 +146,7 @@ def columns_to_arrow(columns: dict[str, list[Any]]) -> Any:
     def kind(name: str) -> Any:
         if name in _LINES or name in _PARTS:
             return pyarrow.uint32()
-        if name in _BYTES:
-            return pyarrow.uint64()
-        return pyarrow.timestamp("us", "UTC") if name in _TIMES else pyarrow.string()
+        return pyarrow.uint64() if name in _BYTES else pyarrow.string()
 
     return pyarrow.table(columns, schema=pyarrow.schema([(name, kind(name)) for name in columns]))
 

@@ -22,7 +22,7 @@ use crate::results::hit::Hit;
 /// What the capsule of a stream is named.
 const STREAM: &CStr = c"arrow_array_stream";
 
-fn failed(error: &ArrowError) -> PyErr {
+pub(crate) fn failed(error: &ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
@@ -122,7 +122,8 @@ pub(crate) fn hits_batch(hits: &[Arc<Hit>]) -> PyResult<RecordBatch> {
     ];
     let names = HIT_COLUMNS.map(str::to_owned).into_iter();
     let mut columns: Vec<(String, ArrayRef)> = names.zip(columns).collect();
-    let of_documents = field_columns(hits, &HIT_COLUMNS);
+    let rows: Vec<_> = hits.iter().map(|hit| hit.fields.as_slice()).collect();
+    let of_documents = field_columns(&rows, &HIT_COLUMNS);
     columns.extend(of_documents.iter().map(|it| (it.name.clone(), it.array())));
     let fields: Vec<Field> = columns
         .iter()

@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyDict, PyMemoryView};
 
 use crate::call::{Listener, run, run_short};
-use crate::documents::document::{Document, DocumentIterator, document_name};
+use crate::documents::document::{Document, document_name};
+use crate::documents::iterator::DocumentIterator;
 use crate::embedding::resolver;
 use crate::error::{invalid, raised};
 use crate::handle::{Handle, Source};

@@ -37,9 +37,9 @@ mod _kbfile {
     #[pymodule_export]
     use super::documents::Sheet;
     #[pymodule_export]
-    use super::documents::document::{
-        Chunk, Document, DocumentIterator, Section, restore_document,
-    };
+    use super::documents::document::{Chunk, Document, Section, restore_document};
+    #[pymodule_export]
+    use super::documents::iterator::DocumentIterator;
     #[pymodule_export]
     use super::documents::{Page, Slide};
     #[pymodule_export]

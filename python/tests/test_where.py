@@ -164,6 +164,36 @@ def test_tables_of_hits_have_the_fields(typed: kbfile.Kb) -> None:
     assert len(typed.search("moon", where="year = 9").to_pandas()) == 0
 
 
+def test_tables_of_documents_have_the_fields(typed: kbfile.Kb) -> None:
+    documents = typed.documents()
+    frame = documents.to_pandas()
+    types = {name: str(frame[name].dtype) for name in ["year", "price", "at", "list", "line_count", "modified"]}
+    assert types.pop("modified").startswith("datetime64") and types == {
+        "year": "Int64",
+        "price": "Float64",
+        "at": "datetime64[ms, UTC]",
+        "list": "object",
+        "line_count": "uint32",
+    }
+    assert frame.groupby("year")["path"].first().tolist() == ["b.md", "a.md"]
+    table = documents.to_arrow()
+    assert table.column("list").to_pylist() == [None, ["x", "y, z", "7"], ["x"], None]
+    assert documents.to_polars()["price"].to_list() == [2.0, 2.5, None, None]
+    assert list(documents.columns()) == list(frame.columns) == table.column_names
+    assert [one.path for one in documents] == frame["path"].tolist()
+    # What was read is not in the table, and a condition chooses the rows.
+    assert len(documents.to_pandas()) == documents.to_arrow().num_rows == 0
+    assert typed.documents(where="year > 0").to_polars()["year"].to_list() == [2016]
+
+
+def test_fields_named_as_columns_of_other_tables_are_left_as_they_are(tmp_path: Path) -> None:
+    with kbfile.open(tmp_path / "a.kb", "w") as writer:
+        writer.add("The moon.", path="a.md", metadata={"page": "iv", "chunk_index": 2.5, "size_bytes": -1, "path": "x"})
+    frame = kbfile.open(tmp_path / "a.kb").documents().to_pandas()
+    row = frame.iloc[0]
+    assert (row["page"], row["chunk_index"], row["meta.size_bytes"], row["meta.path"]) == ("iv", 2.5, -1, "x")
+
+
 def test_a_year_that_python_lacks_is_a_text(tmp_path: Path) -> None:
     with kbfile.open(tmp_path / "a.kb", "w") as writer:
         writer.add("---\nat: 0000-05-06\n---\nThe moon.", path="a.md")

@@ -1,8 +1,7 @@
 //! [`Document`]: one document of a file. Its facts are read at once, its texts on demand.
 
-use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use kb_engine::{DocumentInfo, Error, Lines, PageOptions, PartContent, PartKind, SymbolsRequest};
 use pyo3::prelude::*;
@@ -13,13 +12,10 @@ use crate::documents::page_text::{Page, Slide};
 use crate::documents::sheet::Sheet;
 use crate::error::invalid;
 use crate::fields;
-use crate::handle::{Handle, Source};
+use crate::handle::Handle;
 use crate::results::symbols::Symbol;
 use crate::results::table::{shown, table};
 use crate::time::datetime;
-
-/// Documents that an iteration reads at once.
-const BATCH: usize = 256;
 
 /// One document of a file. Facts are those of the moment when it was made; texts are read when they are asked for, from
 /// the newest commit, and raise `DocumentNotFoundError` when the document is there no more.
@@ -411,116 +407,6 @@ impl From<kb_engine::ChunkText> for Chunk {
 impl Chunk {
     fn __repr__(&self) -> String {
         format!("Chunk({}, lines={:?})", self.index, self.lines)
-    }
-}
-
-/// Documents of a file in the order of their paths, read some at a time.
-#[pyclass(module = "kbfile", frozen)]
-#[derive(Debug)]
-pub(crate) struct DocumentIterator {
-    handle: Arc<Handle>,
-    state: Mutex<IteratorState>,
-}
-
-#[derive(Debug, Clone)]
-struct IteratorState {
-    ready: VecDeque<DocumentInfo>,
-    /// The last path that was read; none: nothing was.
-    after: Option<String>,
-    /// Whether all were read.
-    is_complete: bool,
-}
-
-impl DocumentIterator {
-    /// All documents, also those that come while they are read.
-    pub(crate) fn all(handle: &Arc<Handle>) -> DocumentIterator {
-        DocumentIterator::of(handle, Vec::new(), false)
-    }
-
-    /// These documents.
-    pub(crate) fn of(
-        handle: &Arc<Handle>,
-        documents: Vec<DocumentInfo>,
-        is_complete: bool,
-    ) -> DocumentIterator {
-        DocumentIterator {
-            handle: Arc::clone(handle),
-            state: Mutex::new(IteratorState {
-                ready: documents.into(),
-                after: None,
-                is_complete,
-            }),
-        }
-    }
-
-    /// An iteration over what is left of this one.
-    fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, DocumentIterator>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let copy = DocumentIterator {
-            handle: Arc::clone(&self.handle),
-            state: Mutex::new(state.clone()),
-        };
-        drop(state);
-        Bound::new(py, copy)
-    }
-}
-
-#[pymethods]
-impl DocumentIterator {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Document>> {
-        let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let after = {
-            let mut state = lock();
-            if let Some(info) = state.ready.pop_front() {
-                return Ok(Some(Document::new(&self.handle, info)));
-            }
-            if state.is_complete {
-                return Ok(None);
-            }
-            state.after.clone()
-        };
-        let kb = self.handle.kb(py)?;
-        let read = run_short(py, || kb.documents_after(after.as_deref(), BATCH))?;
-        let mut state = lock();
-        state.is_complete = read.len() < BATCH;
-        state.after = read.last().map(|info| info.path.clone()).or(after);
-        state.ready.extend(read);
-        let next = state.ready.pop_front();
-        Ok(next.map(|info| Document::new(&self.handle, info)))
-    }
-
-    fn __repr__(&self) -> String {
-        match &self.handle.source {
-            Source::Path(path) => format!("DocumentIterator({:?})", path.display().to_string()),
-            Source::Bytes(bytes) => format!("DocumentIterator(<{} bytes>)", bytes.len()),
-        }
-    }
-
-    /// The documents that are left, without their text, as a pandas.DataFrame, a row each. Needs pandas. The iteration
-    /// stays where it is.
-    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        table(&self.copy(py)?, "document_columns", "columns_to_pandas")
-    }
-
-    /// The documents that are left, without their text, as a polars.DataFrame, a row each. Needs polars. The iteration
-    /// stays where it is.
-    fn to_polars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        table(&self.copy(py)?, "document_columns", "columns_to_polars")
-    }
-
-    /// The documents that are left, without their text, as a pyarrow.Table, a row each. Needs pyarrow. The iteration
-    /// stays where it is.
-    fn to_arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        table(&self.copy(py)?, "document_columns", "columns_to_arrow")
-    }
-
-    /// The table that a notebook shows. The iteration stays where it is.
-    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        shown(&self.copy(py)?, "documents_to_html")
     }
 }
 

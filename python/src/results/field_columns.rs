@@ -1,4 +1,4 @@
-//! The fields of hits as columns of tables: one type for each column, if its values have one.
+//! The fields of hits and documents as columns of tables: one type for each column, if its values have one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,26 +13,28 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::fields;
-use crate::results::hit::Hit;
 
 /// The first millisecond of the year 1. Python has no year 0.
 const YEAR_1_MS: i64 = -62_135_596_800_000;
 
-/// A column of the values that hits have under one name.
+/// A column of the values that rows have under one name.
 pub(crate) struct FieldColumn<'h> {
     /// The name in lower case; `meta.` stands before that of another column.
     pub(crate) name: String,
-    /// A row for each hit.
+    /// The values of each row.
     rows: Vec<&'h [FieldValue]>,
 }
 
-/// The fields of hits, by name. `others` are the columns that a table has beside them.
-pub(crate) fn field_columns<'h>(hits: &'h [Arc<Hit>], others: &[&str]) -> Vec<FieldColumn<'h>> {
+/// The fields of each row.
+type Fields<'h> = &'h [(String, Vec<FieldValue>)];
+
+/// The fields of rows, by name. `others` are the columns that a table has beside them.
+pub(crate) fn field_columns<'h>(of_rows: &[Fields<'h>], others: &[&str]) -> Vec<FieldColumn<'h>> {
     let mut columns: BTreeMap<String, Vec<&'h [FieldValue]>> = BTreeMap::new();
-    for (row, hit) in hits.iter().enumerate() {
-        for (name, values) in &hit.fields {
+    for (row, fields) in of_rows.iter().enumerate() {
+        for (name, values) in *fields {
             let rows = columns.entry(name.trim().to_lowercase()).or_default();
-            rows.resize(hits.len(), &[]);
+            rows.resize(of_rows.len(), &[]);
             // Of names that differ in letter case, the first one counts.
             if let Some(cell) = rows.get_mut(row).filter(|cell| cell.is_empty()) {
                 *cell = values;
@@ -104,7 +106,7 @@ impl FieldColumn<'_> {
         }
     }
 
-    /// A Python object for each hit; None if its document has no such field.
+    /// A Python object for each row; None if it has no such field.
     pub(crate) fn objects<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let objects = self.rows.iter().map(|values| match values {
             [] => Ok(py.None().into_bound(py)),

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::arrow::{HIT_COLUMNS, hits_batch, stream};
-use crate::results::field_columns::field_columns;
+use crate::results::field_columns::{FieldColumn, field_columns};
 use crate::results::hit::{Hit, restore_hit};
 use crate::results::sequence::{indexed, iterator};
 use crate::time::{datetime, timedelta};
@@ -54,6 +54,11 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
+    fn field_columns(&self) -> Vec<FieldColumn<'_>> {
+        let rows: Vec<_> = self.hits.iter().map(|hit| hit.fields.as_slice()).collect();
+        field_columns(&rows, &HIT_COLUMNS)
+    }
+
     pub(crate) fn new(query: String, response: Response, elapsed: Duration) -> Hits {
         let explanation = response.explanation.as_ref().map(|it| {
             let facts = [
@@ -220,7 +225,7 @@ impl Hits {
         columns.set_item("start_byte", column(py, hits, |hit| hit.span.0)?)?;
         columns.set_item("end_byte", column(py, hits, |hit| hit.span.1)?)?;
         columns.set_item("handle", texts(|hit| &hit.handle)?)?;
-        for column in field_columns(hits, &HIT_COLUMNS) {
+        for column in self.field_columns() {
             columns.set_item(&column.name, column.objects(py)?)?;
         }
         Ok(columns)
@@ -229,7 +234,7 @@ impl Hits {
     /// The hits as a pandas.DataFrame, a row each, with the fields of their documents. Needs pandas.
     fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let types = PyDict::new(py);
-        for column in field_columns(&self.hits, &HIT_COLUMNS) {
+        for column in self.field_columns() {
             types.set_item(&column.name, column.dtype())?;
         }
         py.import("kbfile._tables")?
