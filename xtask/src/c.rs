@@ -79,6 +79,7 @@ pub(crate) fn test(summary: &mut Summary) -> Result<()> {
         let mut test = Command::new(&program);
         summary.count("c", arguments(&mut test, &work))?;
     }
+    cpp(summary, &work, &library)?;
     sanitised(summary, &work, &library)?;
     under_valgrind(summary, &work)?;
     reader(summary, &work)?;
@@ -195,6 +196,27 @@ fn compile(name: &str, work: &Path, library: &Path, flags: &[&str]) -> Result<Pa
         .arg(format!("-Wl,-rpath,{}", library.display()));
     repository::run(&mut compile)?;
     Ok(program)
+}
+
+/// The test of what only the C++ header does.
+fn cpp(summary: &mut Summary, work: &Path, library: &Path) -> Result<()> {
+    if !is_installed("c++") {
+        println!("--- c++: skipped, c++ is not installed");
+        return Ok(());
+    }
+    let program = work.join("fields-cpp");
+    let mut compile = compiler("c++");
+    compile
+        .args(["-std=c++17", "-o"])
+        .arg(&program)
+        .arg(root().join("ffi/tests/fields.cpp"))
+        .arg("-L")
+        .arg(library)
+        .arg("-lkb")
+        .arg(format!("-Wl,-rpath,{}", library.display()));
+    repository::run(&mut compile)?;
+    let mut test = Command::new(&program);
+    summary.count("c++", arguments(&mut test, work))
 }
 
 /// Where a test writes, the golden files, and a worker.
