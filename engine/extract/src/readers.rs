@@ -4,7 +4,7 @@ use kb_types::file_types;
 
 /// Version of all readers together. To be raised with every reader that reads more or otherwise than before, and the
 /// number in its row below with it.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Since which version the files of a type are read as they are now. Those of others are stored as they are.
 static CHANGED: &[(&str, u32)] = &[
@@ -20,8 +20,8 @@ static CHANGED: &[(&str, u32)] = &[
     ("ods", 1),
     ("pdf", 1),
     ("html", 1),
-    ("eml", 1),
-    ("msg", 1),
+    ("eml", 4),
+    ("msg", 4),
     ("epub", 1),
     ("markdown", 3),
     ("rst", 2),

@@ -122,6 +122,25 @@ fn a_code_search_finds_the_cells_of_a_notebook() {
 }
 
 #[test]
+fn a_condition_finds_messages_and_notebooks_by_what_they_state() {
+    let folder = folder();
+    for (condition, document) in [
+        (
+            r#"author ~ "j*rgen holm*" and created = 2024-05"#,
+            "surge.eml",
+        ),
+        (r#"to = "harbour@example.org""#, "surge.eml"),
+        (
+            r#"kernel = "python 3" and language = "python""#,
+            "tides.ipynb",
+        ),
+    ] {
+        let told = folder.kb(["ls", "-r", "--where", condition]).expect(0);
+        assert_eq!(told.stdout, format!("{document}\n"), "{condition}");
+    }
+}
+
+#[test]
 fn broken_files_are_named_and_the_others_indexed() {
     let folder = folder();
     let epub = std::fs::read(folder.join("books/tides.epub")).expect("read");

@@ -89,7 +89,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let subject = message.field("subject");
     found.title = (!subject.trim().is_empty()).then_some(subject);
     for (key, name) in [("author", "from"), ("to", "to"), ("cc", "cc")] {
-        found.add_metadata(key, &message.field(name).replace('"', ""));
+        found.add_metadata(key, &people(&message.field(name)));
     }
     let date = message.field("date");
     found.add_metadata("created", &rfc3339(&date).unwrap_or_default());
@@ -259,6 +259,28 @@ impl Reader {
     }
 }
 
+/// A list of people as a field has it: `, ` between them, and none within a name, so that each is a value.
+/// `"Kim, Ann" <a@example.org>` becomes `Kim Ann <a@example.org>`.
+pub(crate) fn people(list: &str) -> String {
+    let list = list.replace('"', "");
+    if !list.contains('@') {
+        return list;
+    }
+    let (mut people, mut person): (Vec<String>, String) = Default::default();
+    for piece in list.split(',') {
+        if !person.is_empty() {
+            person.push(' ');
+        }
+        person.push_str(piece.trim());
+        // A name may have a comma: a person ends with an address.
+        if piece.contains('@') {
+            people.push(std::mem::take(&mut person));
+        }
+    }
+    people.extend(Some(person).filter(|rest| !rest.is_empty()));
+    people.join(", ")
+}
+
 /// The lines above the text of a message; a field without a value has none.
 pub(crate) fn field_lines(fields: [(&str, &String); 4]) -> String {
     let mut lines = String::new();
@@ -387,6 +409,23 @@ mod tests {
         assert_eq!(date.unwrap().1, "2024-05-06T10:00:00+02:00");
         let author = found.metadata.iter().find(|(key, _)| key == "author");
         assert_eq!(author.unwrap().1, "Ad\u{e9} W <a@x.org>");
+    }
+
+    #[test]
+    fn each_person_of_a_list_is_one_value() {
+        for (list, expected) in [
+            ("a@x.org,b@x.org", "a@x.org, b@x.org"),
+            (
+                "\"Kim, Ann\" <a@x.org>, Lee <l@x.org>",
+                "Kim Ann <a@x.org>, Lee <l@x.org>",
+            ),
+            ("Kim, Ann", "Kim, Ann"),
+            ("a@x.org, undisclosed, more", "a@x.org, undisclosed more"),
+            (",, <a@x.org>,", "<a@x.org>"),
+            ("", ""),
+        ] {
+            assert_eq!(people(list), expected, "{list}");
+        }
     }
 
     #[test]

@@ -14,7 +14,9 @@ use kb_types::file_types;
 
 use crate::extracted::{Extracted, MAX_METADATA_CHARS, tidy};
 use crate::markup::html;
-use crate::markup::message::{MAX_ATTACHED_TEXT_BYTES, MAX_DEPTH, attachment_line, field_lines};
+use crate::markup::message::{
+    MAX_ATTACHED_TEXT_BYTES, MAX_DEPTH, attachment_line, field_lines, people,
+};
 use crate::outlook::compressed_rtf::decompressed;
 use crate::package::code_pages::encoding_of;
 use crate::package::compound_file::{Child, CompoundFile};
@@ -109,7 +111,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Result<Extracted, SkipReason> {
     let found = reader.text.found();
     found.title = (!head.subject.is_empty()).then(|| head.subject.clone());
     for (key, value) in [("author", &head.from), ("to", &head.to), ("cc", &head.cc)] {
-        found.add_metadata(key, value);
+        found.add_metadata(key, &people(value));
     }
     found.add_metadata("created", &head.date);
     reader.add_message(&message, &head, encoding, 0)?;
