@@ -11,6 +11,7 @@ mod exit;
 mod failure;
 #[cfg(feature = "testing")]
 mod faults;
+mod git_history;
 mod launcher;
 mod locate;
 mod models;

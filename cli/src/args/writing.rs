@@ -167,6 +167,13 @@ pub(crate) struct IndexArguments {
     #[arg(long)]
     pub(crate) prune: bool,
 
+    /// Give documents the last commit of their files as fields: git_commit, git_author, git_date
+    ///
+    /// The program git is run once for each indexed folder. The fields of a file that changes later stay as they are until
+    /// the next run with this flag. A file without a commit has no such fields.
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) git: bool,
+
     /// Treat PATH as this root of the file, wherever the root was before
     ///
     /// A root is a folder that was indexed into the file; `kb info` lists them. Name a root by its prefix, its folder, or

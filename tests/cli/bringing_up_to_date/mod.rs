@@ -1,6 +1,7 @@
 //! `kb index` on an existing file: its report, `--check`, additional folders, folders that vanish, other writers.
 
 mod freshness;
+mod git_fields;
 mod moved_folders;
 mod older_format;
 mod secrets;

@@ -8,6 +8,7 @@ use kb_engine::{
 };
 
 use crate::args::{IndexArguments, VectorsArgument};
+use crate::cmd::write::git_fields::set_git_fields;
 use crate::cmd::write::reembed;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -77,6 +78,11 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     if report.documents == 0 && !report.has_changes() {
         note_nothing_to_index(arguments, &target, &report, output);
         return Ok(Exit::Nothing);
+    }
+    if arguments.git {
+        let (paths, wait) = (&arguments.target.paths, arguments.wait.limit());
+        set_git_fields(&target.file, paths, wait, &cancel, output)
+            .map_err(|error| target.explain(error))?;
     }
     reembed::follow(&target.file, &cancel, &meter, output)?;
     let file_bytes = std::fs::metadata(&target.file)

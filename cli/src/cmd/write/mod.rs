@@ -2,6 +2,7 @@
 
 pub(crate) mod add;
 mod each_document;
+mod git_fields;
 pub(crate) mod import;
 pub(crate) mod import_documents;
 pub(crate) mod index;
