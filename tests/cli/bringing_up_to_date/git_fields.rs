@@ -86,32 +86,45 @@ fn documents_get_the_last_commit_of_their_files_as_fields() {
     assert_eq!(listed("git_author = \"Ann\""), ["d.md", "new.md"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn no_program_that_a_repository_names_is_run() {
+    use std::os::unix::fs::PermissionsExt;
+
     if !is_there() {
         return;
     }
     let folder = notes();
     let work = folder.join("work");
     let trap = folder.join("trap");
-    let program = format!("sh -c 'touch {}'", trap.display());
+    // What git takes for a program that signs, and then for one that checks signatures.
+    let program = folder.join("gpg");
+    let script = format!(
+        "#!/bin/sh\ntouch '{}'\ncat > /dev/null\nprintf '\\n[GNUPG:] SIG_CREATED x\\n' >&2\n\
+         echo '-----BEGIN PGP SIGNATURE-----'\necho x\necho '-----END PGP SIGNATURE-----'\n",
+        trap.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let program = program.display().to_string();
     for name in [
         "gpg.program",
         "core.fsmonitor",
         "diff.external",
         "core.pager",
         "core.sshCommand",
-        "alias.log",
     ] {
         git(&work, "Kim", 1, &["config", name, &program]);
     }
-    git(&work, "Kim", 1, &["config", "log.showSignature", "true"]);
+    git(&work, "Kim", 3, &["add", "."]);
+    git(&work, "Kim", 3, &["commit", "-q", "-S", "-m", "signed"]);
+    git(&work, "Kim", 3, &["config", "log.showSignature", "true"]);
+    assert!(trap.exists());
+    std::fs::remove_file(&trap).unwrap();
     folder.kb("index work/notes -o notes.kb --git").expect(0);
     assert!(!trap.exists());
-    folder
-        .kb("ls -r -f notes.kb --where 'git_author=\"Kim\"'")
-        .expect(0)
-        .stdout_has("a.md");
+    let told = folder.kb("ls -r -f notes.kb --where 'git_date >= 2026-03-03'");
+    told.expect(0).stdout_has("new.md");
 }
 
 #[test]
