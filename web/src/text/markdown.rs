@@ -7,8 +7,11 @@ use std::ops::Range;
 use kb_engine::percent;
 use maud::{Markup, PreEscaped};
 use pulldown_cmark::{
-    Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
+    Alignment, CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd,
+    html,
 };
+
+use super::highlight::Highlights;
 
 /// Deepest nesting that is rendered: each level is an element in the browser, which a document could make endless.
 const DEPTH_LIMIT: usize = 64;
@@ -75,6 +78,8 @@ struct Blocks {
     /// Open blocks that are too deep to be shown.
     skipped: usize,
     in_metadata: bool,
+    /// The language and the text of an open block of code that is coloured.
+    code: Option<(String, String)>,
     /// The open links, and whether each is shown as one.
     links: Vec<bool>,
     in_marked: bool,
@@ -91,6 +96,17 @@ impl Blocks {
         ids: &mut impl Iterator<Item = String>,
         shown: &mut Vec<Event<'t>>,
     ) {
+        if let Some((language, code)) = &mut self.code {
+            match &event {
+                Event::Text(text) => return code.push_str(text),
+                _ => {
+                    let mut out = String::with_capacity(2 * code.len());
+                    Highlights::of(language, code).render(code, 0..code.len(), &mut out);
+                    shown.push(Event::Html(out.into()));
+                    self.code = None;
+                }
+            }
+        }
         match &event {
             Event::Start(Tag::MetadataBlock(_)) => self.in_metadata = true,
             Event::End(TagEnd::MetadataBlock(_)) => {
@@ -117,6 +133,11 @@ impl Blocks {
                 }
                 if self.depth == 1 {
                     self.begin_marked(range, shown);
+                }
+                if let Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) = &event {
+                    // What stands behind the first word is for other programs: `rust,no_run`.
+                    let word = info.split([' ', ',', '{']).next().unwrap_or_default();
+                    self.code = Some((word.to_owned(), String::new()));
                 }
             }
             Event::End(_) if !self.in_metadata => {

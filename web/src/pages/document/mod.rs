@@ -16,6 +16,7 @@ use super::folder::crumbs;
 use super::layout::{Layout, page as layout_page};
 use crate::answer::{Answer, Problem};
 use crate::site::Visit;
+use crate::text::highlight::{self, Highlights};
 use crate::text::lines::{numbered, parse_range};
 use crate::text::markdown::{self, Anchor};
 use crate::text::numbers::{counted, day};
@@ -189,17 +190,28 @@ impl Shown<'_> {
             let bytes = self.visit.parameters.first("bytes").and_then(parse_bytes);
             let marked = bytes.and_then(|bytes| lines_of(&text, &bytes));
             let window = self.window(all, marked);
-            let shown = bytes_of(&text, window).and_then(|bytes| text.get(bytes));
-            return Ok(self.page_of_lines(shown.unwrap_or_default(), all, window, marked));
+            let shown = bytes_of(&text, window).unwrap_or_default();
+            let lines = numbered(&text, shown, window.first, marked, &Highlights::default());
+            return Ok(self.page_of_lines(&lines, all, window));
         }
         let all = self.document.lines.max(1);
         let window = self.window(all, self.marked);
-        let whole = all <= WINDOW_LINES;
-        let text = self
-            .file
-            .kb()
-            .text(&self.document.path, (!whole).then_some(window))?;
-        Ok(self.page_of_lines(&text.text, all, window, self.marked))
+        let language = &self.document.language;
+        // What a line is may depend on any line before it.
+        let is_coloured =
+            !language.is_empty() && self.document.text_bytes <= highlight::LIMIT_BYTES as u64;
+        let is_whole = all <= WINDOW_LINES || is_coloured;
+        let kb = self.file.kb();
+        let text = kb.text(&self.document.path, (!is_whole).then_some(window))?;
+        let text = &text.text;
+        let (shown, highlights) = if is_coloured {
+            let shown = bytes_of(text, window).unwrap_or_default();
+            (shown, Highlights::of(language, text))
+        } else {
+            (0..text.len(), Highlights::default())
+        };
+        let lines = numbered(text, shown, window.first, self.marked, &highlights);
+        Ok(self.page_of_lines(&lines, all, window))
     }
 
     /// The lines of one page: those that the address asks for, else those around a marked line, else the first.
@@ -219,7 +231,7 @@ impl Shown<'_> {
         Lines { first, last }
     }
 
-    fn page_of_lines(&self, text: &str, all: u32, window: Lines, marked: Option<Lines>) -> Markup {
+    fn page_of_lines(&self, lines: &Markup, all: u32, window: Lines) -> Markup {
         let Lines { first, last } = window;
         let at = |from: u32| self.address(&format!("view=lines&from={from}"));
         let turning = html! {
@@ -238,7 +250,7 @@ impl Shown<'_> {
             }
             (turning)
             @if self.visit.parameters.first("bytes").is_some() { span id="marked" {} }
-            pre.lines tabindex="0" { code { (numbered(text, first, marked)) } }
+            pre.lines tabindex="0" { code { (lines) } }
             (turning)
         }
     }
