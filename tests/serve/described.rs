@@ -157,6 +157,29 @@ fn every_answer_has_the_fields_that_are_described() {
     check("upload", status, &answer);
     let (status, answer) = read(&site.send("DELETE", written, &[], b""));
     check("removeDocument", status, &answer);
+    let writer = folder
+        .kb("token create writer --write --tokens tokens.json")
+        .expect(0)
+        .stdout;
+    let bearer = format!("Bearer {}", writer.trim());
+    let closed = Site::start(&folder, &["harbour.kb", "--tokens", "tokens.json"]);
+    for (id, method, path, body) in [
+        (
+            "createToken",
+            "POST",
+            "/api/v1/tokens",
+            r#"{"name": "phone"}"#,
+        ),
+        ("tokens", "GET", "/api/v1/tokens", ""),
+        ("revokeToken", "DELETE", "/api/v1/tokens/phone", ""),
+    ] {
+        let headers = [
+            ("authorization", &*bearer),
+            ("content-type", "application/json"),
+        ];
+        let (status, answer) = read(&closed.send(method, path, &headers, body.as_bytes()));
+        check(id, status, &answer);
+    }
     let described: BTreeSet<&str> = operations.keys().map(String::as_str).collect();
     assert_eq!(described, seen, "an operation is not tested here");
     let (status, problem) = site.json("/api/v1/text/harbour/none.md");

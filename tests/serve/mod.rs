@@ -5,6 +5,7 @@ mod described;
 mod hostile;
 mod pages;
 mod sign_in;
+mod tokens;
 mod writing;
 
 use std::io::{BufRead, BufReader};

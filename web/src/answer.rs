@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use axum::response::IntoResponse;
 use kb_engine::Error;
 use kb_json::Object;
+use kb_mcp::tokens::TokenError;
 use kb_mcp::{Busy, CallError};
 use maud::Markup;
 
@@ -70,6 +71,29 @@ impl Problem {
             object = object.field("hint", &**hint);
         }
         answer(self.status, "application/problem+json", object.escaped())
+    }
+}
+
+impl From<TokenError> for Problem {
+    fn from(error: TokenError) -> Problem {
+        let (status, code) = match error {
+            TokenError::Name(_) => (StatusCode::BAD_REQUEST, "INVALID_ARGUMENT"),
+            TokenError::Taken(_) => (StatusCode::CONFLICT, "TOKEN_EXISTS"),
+            TokenError::Full => (StatusCode::CONFLICT, "TOO_MANY_TOKENS"),
+            TokenError::Unknown { .. } => (StatusCode::NOT_FOUND, "TOKEN_NOT_FOUND"),
+            // The others name files of the server.
+            _ => {
+                return Problem::new(
+                    StatusCode::INTERNAL_SERVER_ERROR,
+                    "TOKENS_UNREADABLE",
+                    "the tokens cannot be read or written",
+                );
+            }
+        };
+        Problem {
+            hint: error.hint(),
+            ..Problem::new(status, code, error.to_string())
+        }
     }
 }
 

@@ -43,6 +43,9 @@ impl Routes {
             .route("/upload/{file}", get(upload_page).post(upload))
             .route("/remove/{file}/{*document}", get(remove_page).post(remove))
             .route("/tags/{file}/{*document}", post(tags))
+            .route("/agents", get(agents_page))
+            .route("/tokens", get(tokens_page).post(create_token))
+            .route("/tokens/revoke", post(revoke_token))
             .route("/sign-in", get(sign_in_page).post(sign_in))
             .route("/sign-out", post(sign_out))
             .route("/assets/{name}", get(asset))
@@ -146,6 +149,8 @@ fn as_json(path: &str, query: &str) -> Option<String> {
         "/api/v1/search".to_owned()
     } else if path == "/find" {
         "/api/v1/find".to_owned()
+    } else if path == "/tokens" {
+        "/api/v1/tokens".to_owned()
     } else if path == "/api" {
         "/api/v1/openapi.json".to_owned()
     } else if let Some(file) = path.strip_prefix("/about/") {
@@ -332,6 +337,38 @@ async fn tags(
 async fn body_of(request: Request<Body>) -> Bytes {
     let body = request.into_body().collect().await;
     body.map(|body| body.to_bytes()).unwrap_or_default()
+}
+
+async fn agents_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
+    page(Visit::of(site, &request), None, |visit, _| {
+        pages::agents::page(visit)
+    })
+    .await
+}
+
+async fn tokens_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {
+    page(Visit::of(site, &request), None, |visit, _| {
+        pages::tokens::page(visit)
+    })
+    .await
+}
+
+async fn create_token(State(site): Shares, request: Request<Body>) -> axum::response::Response {
+    let visit = Visit::of(site, &request);
+    let form = Parameters::parse(&body_of(request).await);
+    page(visit, None, move |visit, _| {
+        pages::tokens::create(visit, &form)
+    })
+    .await
+}
+
+async fn revoke_token(State(site): Shares, request: Request<Body>) -> axum::response::Response {
+    let visit = Visit::of(site, &request);
+    let form = Parameters::parse(&body_of(request).await);
+    page(visit, None, move |visit, _| {
+        pages::tokens::revoke(visit, &form)
+    })
+    .await
 }
 
 async fn sign_in_page(State(site): Shares, request: Request<Body>) -> axum::response::Response {

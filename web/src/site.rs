@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::http::header::COOKIE;
-use axum::http::{HeaderMap, Request};
-use kb_mcp::tokens::Access;
+use axum::http::header::{COOKIE, HOST};
+use axum::http::{HeaderMap, Request, StatusCode};
+use kb_mcp::tokens::{Access, Tokens};
 use kb_mcp::{Files, OpenFile};
 
 use crate::answer::{Answer, Problem};
@@ -80,6 +80,8 @@ pub(crate) struct Visit {
     pub(crate) known: Known,
     /// The secret of the forms of this visitor; `None` if nothing may be changed.
     pub(crate) form_key: Option<String>,
+    /// The host and port that it names, as a browser shows them.
+    pub(crate) host: String,
     cookies: HeaderMap,
 }
 
@@ -91,14 +93,39 @@ impl Visit {
         let cookies: HeaderMap = cookies.map(|value| (COOKIE, value.clone())).collect();
         let may_write = site.files.may_write(access.as_ref());
         let form_key = may_write.then(|| site.files.form_key(&cookies)).flatten();
+        let host = request.headers().get(HOST);
+        let host = host.and_then(|host| host.to_str().ok());
         Visit {
             site,
             access,
             form_key,
+            host: host.unwrap_or("127.0.0.1").to_owned(),
             cookies,
             parameters: Parameters::parse(query.as_bytes()),
             known: Known::of(request.method(), request.headers()),
         }
+    }
+
+    /// The tokens that this visitor manages, and the secret of their forms.
+    ///
+    /// # Errors
+    /// That it may not manage any.
+    pub(crate) fn managed_tokens(&self) -> Result<(&Tokens, String), Problem> {
+        let files = &self.site.files;
+        let refused = |message: &str, hint: &str| Problem {
+            hint: Some(hint.to_owned()),
+            ..Problem::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
+        };
+        if !files.requires_token() {
+            let hint = "start it with --tokens FILE";
+            return Err(refused("this server requires no tokens", hint));
+        }
+        let tokens = files.managed_tokens(self.access.as_ref());
+        let key = files.form_key(&self.cookies);
+        tokens.zip(key).ok_or_else(|| {
+            let hint = "use a token that was created with --write";
+            refused("this token may not manage tokens", hint)
+        })
     }
 
     /// Whether a form came from a page of this server in the same browser.

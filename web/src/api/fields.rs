@@ -122,6 +122,13 @@ pub(crate) const OBJECTS: &[Fields] = &[
          end_line:number? total_lines:number revisionToken:text doc_handle:text document_id:text title:text? uri:text \
          continuation:text? warnings:any?",
     ),
+    ("AccessTokens", "tokens:[AccessToken]"),
+    (
+        "AccessToken",
+        "name:text may_write:flag created_ms:number last_used_ms:number|null",
+    ),
+    ("NewToken", "name:text may_write:flag token:text"),
+    ("Revoked", "revoked:text"),
     ("Removed", "removed:text"),
     ("Tags", "document:text tags:[text]"),
     ("Stored", "documents:[StoredFile]"),

@@ -10,6 +10,7 @@ pub(crate) mod operations;
 mod parts;
 mod read;
 mod search;
+mod tokens;
 mod write;
 
 use std::sync::Arc;
@@ -54,6 +55,9 @@ fn handler(id: &str) -> Option<MethodRouter<Arc<Shared>>> {
         "removeDocument" => delete(write::remove),
         "upload" => post(write::upload),
         "tag" => put(write::tags),
+        "tokens" => get(tokens::list),
+        "createToken" => post(tokens::create),
+        "revokeToken" => delete(tokens::revoke),
         "searchDocs" => post(compatible::search_docs),
         "uploadDocument" => post(compatible::upload_document),
         "searchHandles" => post(compatible::search),

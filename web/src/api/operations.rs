@@ -235,6 +235,30 @@ pub(crate) const OPERATIONS: &[Operation] = &[
             (200, "Tags"),
         )
     },
+    reads(
+        "/api/v1/tokens",
+        "tokens",
+        "Lists the access tokens, for a token that may write.",
+        &[],
+        "AccessTokens",
+    ),
+    posts(
+        "/api/v1/tokens",
+        "createToken",
+        "Creates an access token. Its text is given this once.",
+        "name:text may_write:flag?",
+        (201, "NewToken"),
+    ),
+    Operation {
+        method: "delete",
+        ..reads(
+            "/api/v1/tokens/{name}",
+            "revokeToken",
+            "Revokes an access token.",
+            &[],
+            "Revoked",
+        )
+    },
     posts(
         "/api/search/docs",
         "searchDocs",

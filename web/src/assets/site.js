@@ -85,6 +85,16 @@
     try { await navigator.clipboard.writeText(place); note(`Copied ${place}`); } catch { note(place); }
   };
 
+  // Buttons that copy what an element holds; without a script they are not there.
+  document.querySelectorAll("[data-copy]").forEach((button) => {
+    const source = document.querySelector(button.dataset.copy);
+    if (!source) return;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try { await navigator.clipboard.writeText(source.textContent); note("Copied"); } catch { getSelection().selectAllChildren(source); }
+    });
+  });
+
   // A finder of documents.
   const finder = () => {
     const dialog = document.createElement("dialog");

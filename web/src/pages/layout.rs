@@ -90,6 +90,7 @@ fn navigation(site: &Shared, file: Option<&str>) -> Markup {
                     a href=(site.links.folder(file.name(), "")) { (file.name()) }
                 }
             }
+            a href=(site.links.page("agents")) { "Agents" }
             @if site.files.requires_token() {
                 form method="post" action=(site.links.page("sign-out")) {
                     button.plain type="submit" { "Sign out" }

@@ -1,6 +1,7 @@
 //! The pages: each function makes one from the open files and what its address says.
 
 pub(crate) mod about;
+pub(crate) mod agents;
 pub(crate) mod change;
 pub(crate) mod document;
 pub(crate) mod find;
@@ -12,3 +13,4 @@ pub(crate) mod problem;
 pub(crate) mod raw;
 pub(crate) mod search;
 pub(crate) mod sign_in;
+pub(crate) mod tokens;

@@ -84,6 +84,13 @@ impl Files {
         self.tokens.is_some()
     }
 
+    /// The tokens, for a request that may manage them: one with a token that allows writes. It could make itself no
+    /// token that allows more than its own.
+    pub fn managed_tokens(&self, access: Option<&Access>) -> Option<&Tokens> {
+        let may_manage = access.is_some_and(|access| access.may_write);
+        self.tokens.as_deref().filter(|_| may_manage)
+    }
+
     /// Whether a request with that access may change files.
     pub fn may_write(&self, access: Option<&Access>) -> bool {
         let by_access = access.map_or(!self.requires_token(), |access| access.may_write);
