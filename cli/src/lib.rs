@@ -199,6 +199,8 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Watch(verb) => cmd::write::watch::run(&verb, output),
         #[cfg(feature = "web")]
         Verb::Serve(verb) => cmd::serve::web::run(&verb),
+        #[cfg(feature = "web")]
+        Verb::Site(verb) => cmd::serve::site::run(&verb, output),
         Verb::Mcp(verb) => cmd::serve::mcp::run(&verb, output),
         Verb::Token(verb) => cmd::serve::token::run(&verb, output),
         Verb::Verify(verb) => cmd::read::verify::run(&verb, output),

@@ -25,6 +25,6 @@ pub use options::{
     ConnectOptions, HttpOptions, Note, Opened, Options, StartError, Started, is_index_name,
 };
 pub use transport::{
-    Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, Upload, connect_stdio,
-    serve_http, serve_stdio, was_interrupted,
+    Busy, CallError, Files, MakeSite, OfflineSite, OpenFile, Refused, Site, SiteFuture, Upload,
+    connect_stdio, serve_http, serve_stdio, was_interrupted,
 };

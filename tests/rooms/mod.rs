@@ -223,7 +223,7 @@ const EMBEDDERS: [Room; 7] = [
 ];
 
 /// `web/src`, lowest level first.
-const SITE: [Room; 7] = [
+const SITE: [Room; 8] = [
     room("addresses", &["links", "multipart", "parameters"], &[]),
     room("answers", &["answer", "assets", "fresh"], &[]),
     room("text", &["text"], &[]),
@@ -243,6 +243,7 @@ const SITE: [Room; 7] = [
         &["router"],
         &["addresses", "answers", "site", "pages", "api"],
     ),
+    room("export", &["export"], &["addresses", "site", "router"]),
 ];
 
 /// Crates whose files have rooms.

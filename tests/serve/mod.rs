@@ -2,6 +2,7 @@
 
 mod api;
 mod described;
+mod export;
 mod hostile;
 mod pages;
 mod sign_in;

@@ -42,6 +42,11 @@ pub(crate) fn names() -> [&'static str; 3] {
     [&STYLE_ASSET.name, &SCRIPT_ASSET.name, &ICON_ASSET.name]
 }
 
+/// The style sheet, for a page that has it in itself.
+pub(crate) fn style() -> &'static str {
+    STYLE
+}
+
 /// The file of that name.
 pub(crate) fn asset(name: &str) -> Result<Answer, Problem> {
     let all = [&*STYLE_ASSET, &*SCRIPT_ASSET, &*ICON_ASSET];

@@ -3,7 +3,7 @@
 //! Imports point down. `router` assigns addresses to the handlers of `pages` and `api`; `asked` says what an address
 //! asks to be searched, `finder` looks for names, `changes` is what forms and programs change; `site` is what handlers
 //! share; `text` turns documents into HTML; `links` has the form of every address, `parameters` reads what comes behind
-//! `?`, `multipart` reads forms with files, `answer` makes responses with their headers, `fresh` their tags. Searching
+//! `?`, `multipart` reads forms with files, `export` writes the pages as files, `answer` makes responses with their headers, `fresh` their tags. Searching
 //! and reading are calls of the engine, which run on the threads of [`kb_mcp`].
 //!
 //! Nothing of a document reaches a page as HTML: text is escaped, Markdown is rendered without its raw HTML, and
@@ -16,6 +16,7 @@ mod api;
 mod asked;
 mod assets;
 mod changes;
+mod export;
 mod finder;
 mod fresh;
 mod links;
@@ -30,6 +31,8 @@ use std::sync::Arc;
 
 use kb_mcp::{Files, Site};
 
+pub use export::{ExportError, Exported, export, report};
+
 /// What a site is made with.
 #[derive(Debug, Clone, Default)]
 pub struct SiteOptions {
@@ -43,5 +46,6 @@ pub fn site(files: Files, options: &SiteOptions) -> Arc<dyn Site> {
     Arc::new(router::Routes::new(
         files,
         links::Links::new(&options.base_path),
+        site::Kind::Live,
     ))
 }

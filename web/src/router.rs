@@ -19,7 +19,7 @@ use crate::answer::{Answer, Problem, redirect, respond, wants_page};
 use crate::fresh::Depends;
 use crate::links::Links;
 use crate::parameters::Parameters;
-use crate::site::{Shared, Visit};
+use crate::site::{Kind, Shared, Visit};
 use crate::{api, assets, pages};
 
 /// The site: what all handlers need, and their addresses.
@@ -29,8 +29,8 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(files: Files, links: Links) -> Routes {
-        let site = Arc::new(Shared::new(files, links));
+    pub(crate) fn new(files: Files, links: Links, kind: Kind) -> Routes {
+        let site = Arc::new(Shared::new(files, links, kind));
         let router = Router::new()
             .route("/", get(search_page))
             .route("/d/{file}/{*document}", get(document_page))

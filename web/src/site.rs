@@ -14,11 +14,24 @@ use crate::fresh::{Depends, Known, mark_of_process, tag};
 use crate::links::Links;
 use crate::parameters::Parameters;
 
+/// Where the pages are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Kind {
+    /// A server answers, so that they search and have forms.
+    #[default]
+    Live,
+    /// They are files beside each other: what needs a server is not there.
+    Static,
+    /// Each is one file by itself, which has no links.
+    Report,
+}
+
 /// What all handlers need.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) files: Files,
     pub(crate) links: Links,
+    pub(crate) kind: Kind,
     /// What differs from that of every other process.
     pub(crate) started: String,
     /// What filters offer, by file. Counting it reads a record of each document, so it is kept for a commit.
@@ -33,10 +46,11 @@ pub(crate) struct Choices {
 }
 
 impl Shared {
-    pub(crate) fn new(files: Files, links: Links) -> Shared {
+    pub(crate) fn new(files: Files, links: Links, kind: Kind) -> Shared {
         Shared {
             files,
             links,
+            kind,
             started: mark_of_process(),
             choices: Mutex::default(),
         }

@@ -108,6 +108,8 @@ pub(crate) enum Verb {
     Watch(WatchArguments),
     #[cfg(feature = "web")]
     Serve(ServeArguments),
+    #[cfg(feature = "web")]
+    Site(SiteArguments),
     Mcp(McpArguments),
     Token(TokenArguments),
     Info(InfoArguments),
@@ -294,6 +296,11 @@ pub(crate) struct InfoArguments {
     /// List the values of this field, most frequent first, with the number of documents
     #[arg(long, value_name = "FIELD", conflicts_with_all = ["sizes", "fields"])]
     pub(crate) values: Option<String>,
+
+    /// Write these facts as one page for a browser, with pictures; `-` is standard output
+    #[cfg(feature = "web")]
+    #[arg(long, value_name = "OUTPUT", conflicts_with_all = ["sizes", "fields", "values", "json"], value_hint = clap::ValueHint::FilePath)]
+    pub(crate) html: Option<std::path::PathBuf>,
 
     #[command(flatten)]
     pub(crate) json: JsonFlag,

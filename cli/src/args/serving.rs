@@ -234,6 +234,27 @@ Examples:
   kb serve notes.kb --listen 0.0.0.0:8000 --allow-host notes.example
   curl 'http://127.0.0.1:8000/api/v1/search?q=tides&k=3'";
 
+/// Write the pages of .kb files as plain files, for any web server
+///
+/// The pages are those of `kb serve` without searching: folders, documents, facts. Links between them are relative, so the
+/// folder can be served under any address. Nothing in it runs a script.
+#[cfg(feature = "web")]
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  kb site manual.kb -o public")]
+pub(crate) struct SiteArguments {
+    /// The .kb files, each FILE.kb or NAME=FILE.kb [default: the .kb file of this folder]
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<OsString>,
+
+    /// The folder to write to; it is created, or must be empty
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) output: PathBuf,
+
+    /// Print no report
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
 /// Parses the name of a server in a configuration.
 fn parse_server_name(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;

@@ -35,7 +35,8 @@ mod testing;
 
 pub use bridge::connect_stdio;
 pub use http::{
-    Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, Upload, serve_http,
+    Busy, CallError, Files, MakeSite, OfflineSite, OpenFile, Refused, Site, SiteFuture, Upload,
+    serve_http,
 };
 pub use process::was_interrupted;
 pub use stdio::serve_stdio;

@@ -1,12 +1,12 @@
 //! What every page has: head, search box, navigation.
 
 use axum::http::StatusCode;
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::answer::{Answer, html as answer_html};
 use crate::assets;
 use crate::parameters::Parameters;
-use crate::site::Shared;
+use crate::site::{Kind, Shared};
 
 /// One page.
 pub(crate) struct Layout<'p> {
@@ -20,10 +20,15 @@ pub(crate) struct Layout<'p> {
     pub(crate) body: Markup,
 }
 
+/// What pages without a server may load, which has no header to say it: style and pictures beside them.
+const STATIC_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'";
+
+/// The same for a page that has its style in itself.
+const REPORT_POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
 /// The whole page.
 pub(crate) fn page(site: &Shared, status: StatusCode, layout: &Layout<'_>) -> Answer {
-    let [style, script, icon] = assets::names();
-    let asset = |name: &str| site.links.page(&format!("assets/{name}"));
     let title = if layout.title.is_empty() {
         "kb".to_owned()
     } else {
@@ -37,24 +42,47 @@ pub(crate) fn page(site: &Shared, status: StatusCode, layout: &Layout<'_>) -> An
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
-                link rel="stylesheet" href=(asset(style));
-                link rel="icon" type="image/svg+xml" href=(asset(icon));
-                script defer src=(asset(script)) {}
+                (loaded(site))
             }
             body {
                 a.skip href="#main" { "Skip to the content" }
-                header.top {
-                    a.home href=(site.links.page("")) { "kb" }
-                    @if !layout.is_for_strangers {
-                        (search_box(site, layout))
-                        (navigation(site, layout.file))
-                    }
-                }
+                @if site.kind != Kind::Report { (top(site, layout)) }
                 main id="main" tabindex="-1" { (layout.body) }
             }
         }
     };
     answer_html(status, markup)
+}
+
+/// Style, icon and script.
+fn loaded(site: &Shared) -> Markup {
+    let [style, script, icon] = assets::names();
+    let asset = |name: &str| site.links.page(&format!("assets/{name}"));
+    let policy =
+        |policy: &str| html! { meta http-equiv="Content-Security-Policy" content=(policy); };
+    html! {
+        @if site.kind == Kind::Report {
+            (policy(REPORT_POLICY))
+            style { (PreEscaped(assets::style())) }
+        } @else {
+            @if site.kind == Kind::Static { (policy(STATIC_POLICY)) }
+            link rel="stylesheet" href=(asset(style));
+            link rel="icon" type="image/svg+xml" href=(asset(icon));
+            @if site.kind == Kind::Live { script defer src=(asset(script)) {} }
+        }
+    }
+}
+
+fn top(site: &Shared, layout: &Layout<'_>) -> Markup {
+    html! {
+        header.top {
+            a.home href=(site.links.page("")) { "kb" }
+            @if !layout.is_for_strangers {
+                @if site.kind == Kind::Live { (search_box(site, layout)) }
+                (navigation(site, layout.file))
+            }
+        }
+    }
 }
 
 fn search_box(site: &Shared, layout: &Layout<'_>) -> Markup {
@@ -90,7 +118,7 @@ fn navigation(site: &Shared, file: Option<&str>) -> Markup {
                     a href=(site.links.folder(file.name(), "")) { (file.name()) }
                 }
             }
-            a href=(site.links.page("agents")) { "Agents" }
+            @if site.kind == Kind::Live { a href=(site.links.page("agents")) { "Agents" } }
             @if site.files.requires_token() {
                 form method="post" action=(site.links.page("sign-out")) {
                     button.plain type="submit" { "Sign out" }

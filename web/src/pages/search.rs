@@ -12,7 +12,7 @@ use super::layout::{Layout, page as layout_page};
 use crate::answer::{Answer, Problem, html as answer_html};
 use crate::asked::{chosen, request, unless};
 use crate::parameters::Parameters;
-use crate::site::{Shared, Visit};
+use crate::site::{Kind, Shared, Visit};
 use crate::text::numbers::{count, counted};
 
 /// Hits of one page.
@@ -39,10 +39,15 @@ pub(crate) fn page(visit: &Visit, cancel: &AtomicBool) -> Result<Answer, Problem
         return Ok(answer_html(StatusCode::OK, results));
     }
     let body = html! {
-        h1.hidden { "Search" }
-        div.columns {
-            (filters(&visit.site, &parameters, &files)?)
-            section id="results" { (results) }
+        @if visit.site.kind == Kind::Live {
+            h1.hidden { "Search" }
+            div.columns {
+                (filters(&visit.site, &parameters, &files)?)
+                section id="results" { (results) }
+            }
+        } @else {
+            h1 { "Documents" }
+            (results)
         }
     };
     let layout = Layout {
@@ -266,10 +271,17 @@ fn welcome(site: &Shared) -> Markup {
                     }
                 }
             }
+            @if site.kind == Kind::Live { (hints(site)) }
+        }
+    }
+}
+
+/// What there is to know about searching.
+fn hints(site: &Shared) -> Markup {
+    html! {
             p.quiet { "Ask a question or give words. " code { "\"a phrase\"" } ", " code { "+must" } ", " code { "-not" } ", " code { "title:word" } " and " code { "path:word" } " narrow a search." }
             p.quiet.keys { kbd { "/" } " search, " kbd { "t" } " find a document, " kbd { "↑" } " " kbd { "↓" } " choose, " kbd { "Enter" } " open, " kbd { "y" } " copy its place" }
             p.quiet { "Programs search and read by the " a href=(site.links.page("api")) { "API" } "." }
-        }
     }
 }
 

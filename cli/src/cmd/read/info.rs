@@ -24,6 +24,10 @@ pub(crate) fn run(arguments: &InfoArguments, output: &mut Output) -> Result<Exit
     if let Some(name) = &arguments.values {
         return show_values(&opened, name, arguments, output);
     }
+    #[cfg(feature = "web")]
+    if let Some(to) = &arguments.html {
+        return crate::cmd::serve::site::report(&opened.file, to, output);
+    }
     let info = opened.ask(opened.kb.info())?;
     let sizes = if arguments.sizes {
         Some(opened.ask(opened.kb.sizes())?)

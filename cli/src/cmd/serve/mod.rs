@@ -2,6 +2,8 @@
 
 pub(crate) mod mcp;
 mod served;
+#[cfg(feature = "web")]
+pub(crate) mod site;
 pub(crate) mod token;
 #[cfg(feature = "web")]
 pub(crate) mod web;

@@ -17,4 +17,6 @@ mod session_manager;
 mod site;
 
 pub use listener::serve_http;
-pub use site::{Busy, CallError, Files, MakeSite, OpenFile, Refused, Site, SiteFuture, Upload};
+pub use site::{
+    Busy, CallError, Files, MakeSite, OfflineSite, OpenFile, Refused, Site, SiteFuture, Upload,
+};

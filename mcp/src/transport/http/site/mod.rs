@@ -3,6 +3,7 @@
 
 mod changes;
 mod files;
+mod offline;
 mod sign_ins;
 
 use std::pin::Pin;
@@ -13,6 +14,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 
 pub use changes::Upload;
 pub use files::{Busy, CallError, Files, OpenFile};
+pub use offline::OfflineSite;
 pub(super) use sign_ins::{SignIns, Visitor};
 
 /// The answer of a site to one request.
