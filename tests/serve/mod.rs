@@ -4,6 +4,7 @@ mod api;
 mod described;
 mod export;
 mod hostile;
+mod load;
 mod pages;
 mod sign_in;
 mod tokens;

@@ -1,11 +1,11 @@
 //! The long form of the trials that every test run makes in short: hostile trees, moves, permissions,
-//! texts, kills, attacks and requests over HTTP, from a seed.
+//! texts, kills, attacks and requests over HTTP, from a seed; and of many clients at once, for as many seconds as rounds.
 
 use anyhow::{Context, Result, bail};
 use xtask::repository;
 
 /// A trial, its tests, and how many rounds of it the long form makes.
-const TRIALS: [(&str, &str, u64); 7] = [
+const TRIALS: [(&str, &str, u64); 8] = [
     ("trees", "trials::trees::", 30),
     ("moves", "trials::moves::", 280),
     ("permissions", "trials::permissions::", 1),
@@ -13,6 +13,7 @@ const TRIALS: [(&str, &str, u64); 7] = [
     ("kills", "trials::kills::", 1000),
     ("attacks", "trials::attacks::", 50),
     ("requests", "serve::hostile::", 10_000),
+    ("load", "serve::load::", 60),
 ];
 
 /// Runs the verb: `trials [NAME] [--rounds N] [--seed S]`.
