@@ -2,8 +2,8 @@
 //
 //   node pages.mjs OPEN_SERVER TOKEN_SERVER TOKEN SCREENSHOTS WRITING_SERVER
 //
-// OPEN_SERVER serves `docs` (docs/ of this repository), `office` (tests/corpus/documents) and `hostile`, WRITING_SERVER
-// `written`, which may be changed. Each check says in one line what it found wrong; the exit status is the number of wrong
+// OPEN_SERVER serves `docs` (docs/ of this repository), `office` (tests/corpus/documents), `code` (web/src) and `hostile`,
+// WRITING_SERVER `written`, which may be changed. TOKEN may write. Each check says in one line what it found wrong; the exit status is the number of wrong
 // ones, at most 100.
 import { readFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -23,6 +23,7 @@ const PAGES = {
   about: "/about/docs", find: "/find?q=limits", sheet: "/d/office/tables.xlsx", slides: "/d/office/notes.pptx",
   paper: "/d/office/numbered-headings.docx", hostile: "/d/hostile/hostile.md", missing: "/d/docs/none.md",
   api: "/api", upload: `${writing}/upload/written?folder=new`, remove: `${writing}/remove/written/tides.md`,
+  code: "/d/code/text/lines.rs", codelines: "/d/code/router.rs?lines=40-60#L40", script: "/d/code/assets/site.js", agents: "/agents",
   edited: `${writing}/d/written/tides.md`, listed: `${writing}/b/written/`,
 };
 
@@ -170,6 +171,38 @@ for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [360, "ligh
   await page.click("text=Sign out");
   await page.goto(`${closed}/`);
   check("after signing out the form is back", page.url().includes("/sign-in"), page.url());
+  await context.close();
+}
+
+// Tokens: made, shown once, used, revoked. A program is coloured.
+for (const [colorScheme, javaScriptEnabled] of [["light", true], ["dark", false]]) {
+  const context = await browser.newContext({ colorScheme, javaScriptEnabled, permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await visit(context, "tokens");
+  await page.goto(`${closed}/tokens`);
+  await page.fill("#token", token);
+  await page.click("main button");
+  check("the tokens are shown to a token that may write", (await page.locator("h1").textContent()) === "Access tokens", page.url());
+  await page.fill("#name", `phone ${colorScheme}`);
+  await page.click("form.token button");
+  const made = await page.locator("#token").textContent();
+  check("a new token is shown", made.startsWith("kb_"), made);
+  await page.screenshot({ path: `${screenshots}/token-${colorScheme}.png` });
+  if (javaScriptEnabled) {
+    await page.click(".once .copy");
+    check("and copied", (await page.evaluate(() => navigator.clipboard.readText())) === made);
+  } else {
+    check("nothing copies without a script", !(await page.locator(".once .copy").isVisible()));
+  }
+  await page.goto(`${closed}/tokens`);
+  check("once", !(await page.content()).includes(made));
+  const asked = await context.request.get(`${closed}/api/v1/status`, { headers: { Authorization: `Bearer ${made}` } });
+  check("it lets a program in", asked.status() === 200, asked.status());
+  await page.click(`[aria-label="Revoke phone ${colorScheme}"]`);
+  check("a token is revoked", page.url() === `${closed}/tokens` && !(await page.content()).includes(`phone ${colorScheme}`));
+  await page.goto(`${open}/d/code/text/lines.rs`);
+  const colour = (selector) => page.locator(selector).first().evaluate((piece) => getComputedStyle(piece).color);
+  const [comment, text, word] = [await colour(".hc"), await colour(".ht"), await colour(".hk")];
+  check("pieces of a program have colours of their own", new Set([comment, text, word]).size === 3, [comment, text, word]);
   await context.close();
 }
 

@@ -89,6 +89,7 @@ fn files(folder: &Path, kb: &Path) -> Result<Vec<String>> {
     let sources = [
         ("docs", root.join("docs")),
         ("office", root.join("tests/corpus/documents")),
+        ("code", root.join("web/src")),
         ("hostile", hostile),
     ];
     let mut files = Vec::new();
@@ -119,11 +120,11 @@ fn writable(folder: &Path, kb: &Path) -> Result<String> {
     Ok(format!("written={}", file.display()))
 }
 
-/// Makes a token.
+/// Makes a token that manages tokens.
 fn token(kb: &Path, tokens: &Path) -> Result<String> {
     let mut command = Command::new(kb);
     command
-        .args(["token", "create", "browser", "--tokens"])
+        .args(["token", "create", "browser", "--write", "--tokens"])
         .arg(tokens);
     let said = String::from_utf8(command.output()?.stdout)?;
     let token = said.split_whitespace().find(|word| word.starts_with("kb_"));
