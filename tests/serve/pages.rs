@@ -199,6 +199,39 @@ fn every_address_is_below_the_base_path() {
 }
 
 #[test]
+fn a_range_of_the_stored_text_is_given() {
+    let folder = Folder::empty();
+    folder.write("n/a.txt", "0123456789");
+    folder.kb("index n").expect(0);
+    let site = Site::start(&folder, &["n.kb"]);
+    let asked = |headers: &[(&str, &str)]| {
+        let reply = site.send("GET", "/raw/n/a.txt", headers, b"");
+        let range = reply.header("content-range").map(str::to_owned);
+        (reply.status, range, text(&reply))
+    };
+    let whole = (200, None, "0123456789".to_owned());
+    assert_eq!(asked(&[]), whole);
+    let of = |said: &str| Some(said.to_owned());
+    assert_eq!(
+        asked(&[("range", "bytes=2-4")]),
+        (206, of("bytes 2-4/10"), "234".to_owned())
+    );
+    assert_eq!(
+        asked(&[("range", "bytes=-2")]),
+        (206, of("bytes 8-9/10"), "89".to_owned())
+    );
+    assert_eq!(
+        asked(&[("range", "bytes=10-")]),
+        (416, of("bytes */10"), String::new())
+    );
+    assert_eq!(asked(&[("range", "bytes=0-1,3-4")]), whole);
+    assert_eq!(
+        asked(&[("range", "bytes=0-1"), ("if-range", "\"x\"")]),
+        whole
+    );
+}
+
+#[test]
 fn a_long_text_is_shown_in_pages_of_lines() {
     let folder = Folder::empty();
     let lines: Vec<String> = (1..=5000)

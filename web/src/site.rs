@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
-use axum::http::header::{COOKIE, HOST};
+use axum::http::header::{COOKIE, HOST, IF_RANGE, RANGE};
 use axum::http::{HeaderMap, Request, StatusCode};
 use kb_mcp::tokens::{Access, Tokens};
 use kb_mcp::{Files, OpenFile};
@@ -94,6 +94,8 @@ pub(crate) struct Visit {
     pub(crate) known: Known,
     /// The secret of the forms of this visitor; `None` if nothing may be changed.
     pub(crate) form_key: Option<String>,
+    /// The part of the answer that it asks for, as its header says it.
+    pub(crate) range: Option<String>,
     /// The host and port that it names, as a browser shows them.
     pub(crate) host: String,
     cookies: HeaderMap,
@@ -113,6 +115,7 @@ impl Visit {
             site,
             access,
             form_key,
+            range: range_of(request.headers()),
             host: host.unwrap_or("127.0.0.1").to_owned(),
             cookies,
             parameters: Parameters::parse(query.as_bytes()),
@@ -172,4 +175,11 @@ impl Visit {
         let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
         tag(depends, newest, &parts)
     }
+}
+
+/// The range that a request asks for. With `If-Range` it is for a client that has an older answer, which is rare: it gets
+/// the whole.
+fn range_of(headers: &HeaderMap) -> Option<String> {
+    let range = headers.get(RANGE)?.to_str().ok()?;
+    (!headers.contains_key(IF_RANGE)).then(|| range.to_owned())
 }

@@ -180,9 +180,8 @@ fn facts(info: &Info) -> Markup {
 }
 
 fn sections(sizes: &Sizes) -> Vec<(String, u64)> {
-    let mut sections: Vec<(String, u64)> = sizes
-        .sections
-        .iter()
+    let sections = sizes.sections.iter().filter(|(_, bytes)| *bytes > 0);
+    let mut sections: Vec<(String, u64)> = sections
         .map(|(name, bytes)| ((*name).to_string(), *bytes))
         .collect();
     sections.sort_by_key(|(_, bytes)| std::cmp::Reverse(*bytes));

@@ -52,7 +52,7 @@ fn section(host: Host, remote: &Remote) -> Markup {
     html! {
         section.agent {
             h2 { (title(host)) }
-            p.about { span { "in " code { (piece.file) } }
+            p.about { span { "In " (piece.file) }
                 button.copy type="button" data-copy={ "#" (id) } aria-label={ "Copy for " (title(host)) } hidden { "Copy" } }
             pre.passage tabindex="0" { code id=(id) { (piece.text) } }
         }
