@@ -106,7 +106,7 @@ def search(documents, options):
         raise Unsupported("the file was made with another model")
     filters = {name: getattr(options, name) for name in searching.FACETS if getattr(options, name)}
     searcher = searching.Searcher(documents, model)
-    found, facts = searcher.search(options.query, options.mode, filters, options.folder)
+    found, facts = searcher.search(options.query, options.mode, filters, options.folder, options.of_query)
     for hit in searcher.passages(found)[: options.k]:
         at, (first, end) = hit["address"][0], hit["rows"]
         begin, last = (searcher.segments[at].chunk(row) for row in (first, end - 1))
@@ -157,6 +157,7 @@ def parser():
             one.add_argument("--mode", choices=("hybrid", "keyword", "semantic"), default="hybrid")
             one.add_argument("--model", metavar="FOLDER", help="files of the built-in model: engine/model")
             one.add_argument("--folder", default="", help="only documents below this folder")
+            one.add_argument("--of-query", metavar="CODE", help="the language of the query, such as `de`")
             one.add_argument("-k", type=int, default=10)
             for facet in ("type", "language", "class", "tag", "kind", "role", "field"):
                 one.add_argument(f"--{facet}", action="append", help="only chunks with this value (repeatable)")

@@ -154,12 +154,12 @@ def unpack(data, width):
 class Query:
     """The terms of a query with their weights, and the rows that have them."""
 
-    def __init__(self, text, indexes, chunks, total_length, word_weight):
+    def __init__(self, text, indexes, chunks, total_length, word_weight, language=None):
         self.indexes = indexes
         mean = total_length / max(chunks, 1)
         self.mean = f32(mean) if mean > 0 else 1.0
         self.terms = query_terms(text, word_weight)
-        self.terms += stems(text, self.terms, indexes)
+        self.terms += stems(self.terms, indexes, language)
         for term in self.terms:
             term["lists"] = [self.postings(index, term["term"]) for index in indexes]
             term["chunks"] = sum(len(found) for found in term["lists"])
@@ -168,7 +168,7 @@ class Query:
             is_unused = term["form_of"] is not None and not term["chunks"]
             without = chunks - term["chunks"] + 0.5
             term["idf"] = 0.0 if is_unused else f32(math.log(1 + without / (term["chunks"] + 0.5)))
-            term["bound"] = term["weight"] * term["idf"] * term["times"]
+            term["bound"] = f32(f32(term["weight"] * term["idf"]) * term["times"])
         self.terms = most_telling(self.terms, MOST_TERMS, lambda term: term["bound"] if term["chunks"] else None)
         self.idf_sum = sum(term["bound"] for term in self.terms)
         self.units = 1.0
@@ -185,16 +185,17 @@ class Query:
 
     def scores(self, at):
         """The score of each row of a segment that has a term, as a share of what the query can reach."""
-        units = {}
+        units, idf_sum = {}, f32(self.idf_sum)
+        constant, slope = f32(K1 * (1 - B)), f32(f32(K1 * B) / self.mean)
         for term in self.terms:
             for row, frequency in term["lists"][at].items():
-                norm = K1 * (1 - B) + K1 * B / self.mean * self.indexes[at].length(row)
-                score = term["bound"] * self.units * (frequency / (frequency + norm))
+                norm = f32(constant + f32(slope * self.indexes[at].length(row)))
+                score = f32(term["bound"] * self.units * f32(frequency / f32(frequency + norm)))
                 units[row] = units.get(row, 0) + max(round(score), 1)
-        return {row: min(value / self.units / self.idf_sum, 1.0) for row, value in units.items()}
+        return {row: min(f32(value / self.units / idf_sum), 1.0) for row, value in units.items()}
 
     def matched_idf(self, at, row):
-        return sum(term["weight"] * term["idf"] for term in self.terms if row in term["lists"][at])
+        return sum(f32(term["weight"] * term["idf"]) for term in self.terms if row in term["lists"][at])
 
 
 def query_terms(text, word_weight):
@@ -215,9 +216,9 @@ def query_terms(text, word_weight):
             if weight is None:
                 weight = 1.0 if analysis.is_joined(word) else word_weight(word)
             found["times"] += 1
-            found["weight"] += weight
+            found["weight"] = f32(found["weight"] + weight)
     for found in terms.values():
-        found["weight"] /= found["times"]
+        found["weight"] = f32(found["weight"] / found["times"])
         found["word_weight"] = found["weight"]
     return most_telling(list(terms.values()), 3 * MOST_TERMS, lambda term: term["weight"] * term["times"])
 
@@ -240,8 +241,8 @@ def most_telling(terms, most, bound):
     return [term for term in terms if (term["form_of"] or term["term"]) not in dropped]
 
 
-def stems(text, terms, indexes):
-    """Stems in other languages than English of words that no segment has."""
+def stems(terms, indexes, known):
+    """Stems of words that no segment has, in any language, and of all words in the language of the query, if known."""
     has = lambda term: any(index.find(term) for index in indexes)
     if not has("\x02"):
         return []
@@ -249,7 +250,7 @@ def stems(text, terms, indexes):
     found = {}
     for language in (code for code in analysis.LANGUAGES if code in languages):
         for term in terms:
-            if term["word"] is None or has(term["term"]):
+            if term["word"] is None or language != known and has(term["term"]):
                 continue
             stem = analysis.stem_term(language, term["word"])
             if stem not in found and has(stem):
@@ -273,12 +274,13 @@ def share_among_forms(terms):
             continue
         folded = [term for term in others if term["chunks"] and term["term"][0] != "\x02"]
         stemmed = [term for term in others if term["chunks"] and term["term"][0] == "\x02"]
-        of_folded, of_stems = FORM_SHARE * bool(folded), STEM_SHARE * bool(stemmed)
-        left, scale = 1 - of_folded - of_stems, 1.0
-        if not by_name[written["term"]]["chunks"] and of_folded + of_stems:
-            left, scale = 0.0, 1 / (of_folded + of_stems)
+        of_folded, of_stems = f32(FORM_SHARE * bool(folded)), f32(STEM_SHARE * bool(stemmed))
+        others_share = f32(of_folded + of_stems)
+        left, scale = f32(1 - others_share), 1.0
+        if not by_name[written["term"]]["chunks"] and others_share:
+            left, scale = 0.0, f32(1 / others_share)
         for term in others:
-            share = scale * of_folded / len(folded) if term in folded else 0.0
-            share = scale * of_stems / len(stemmed) if term in stemmed else share
-            term["weight"] = max(term["weight"] * share, LEAST_WEIGHT)
-        written["weight"] = max(written["weight"] * left, LEAST_WEIGHT)
+            share = f32(f32(scale * of_folded) / len(folded)) if term in folded else 0.0
+            share = f32(f32(scale * of_stems) / len(stemmed)) if term in stemmed else share
+            term["weight"] = max(f32(term["weight"] * share), f32(LEAST_WEIGHT))
+        written["weight"] = max(f32(written["weight"] * left), f32(LEAST_WEIGHT))

@@ -111,7 +111,7 @@ class Searcher:
         code = CONSTANTS["code, question" if is_question else "code"]
         return (prose + (code - prose) * self.code_share()) * self.model.coverage(text)
 
-    def search(self, text, mode="hybrid", filters=None, folder=""):
+    def search(self, text, mode="hybrid", filters=None, folder="", language=None):
         """Candidates with keyword, vector and fused scores, and the facts that scores of hits rest on."""
         passing = self.passing(filters or {}, folder)
         vector = self.model.vector(text) if self.model and mode != "keyword" else []
@@ -119,7 +119,7 @@ class Searcher:
         query, weight = None, float(mode == "semantic")
         if mode != "semantic":
             of_word = self.model.word_weight if self.model else lambda _: 1.0
-            query = keyword.Query(text, self.indexes, self.chunks, self.total_length, of_word)
+            query = keyword.Query(text, self.indexes, self.chunks, self.total_length, of_word, language)
             lists["keyword"] = self.both(lambda at: query.scores(at))
             weight = self.vector_weight(text) if has_vector else 0.0
         if has_vector:

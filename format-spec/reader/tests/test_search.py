@@ -209,6 +209,36 @@ def test_passages_are_those_of_the_engine(query: str, model) -> None:
         assert hit.score == pytest.approx(search.score(facts, fused), abs=1e-6)
 
 
+TEXTS = {
+    "hafen.md": "# Hafen\n\nDie Fischer bringen ihre Boote am Abend in den Hafen zur\xfcck. Am Morgen verkaufen sie auf dem "
+    "Markt, was sie in der Nacht gefangen haben. Bei Sturm bleiben alle H\xe4user am Ufer geschlossen.\n",
+    "port.md": "# Port\n\nLes p\xeacheurs ram\xe8nent leurs bateaux au port le soir. Le matin, ils vendent au march\xe9 ce "
+    "qu'ils ont attrap\xe9 pendant la nuit. En cas de temp\xeate, toutes les maisons du rivage restent ferm\xe9es.\n",
+    "harbour.md": "# Harbour\n\nThe fishermen bring their boats back to the harbour and sell at the market.\n",
+}
+
+
+def test_stems_of_other_languages_score_as_the_engine_says(tmp_path: Path, model) -> None:
+    kbfile = pytest.importorskip("kbfile", reason="the module of the engine is not installed")
+    path = tmp_path / "languages.kb"
+    with kbfile.open(path, "w") as writer:
+        for name, body in TEXTS.items():
+            writer.add(body, path=name)
+    searcher = search.Searcher(text.Documents(Container(path.read_bytes())), model)
+    with kbfile.open(path) as kb:
+        for query, language in [
+            ("H\xe4usern", None),
+            ("die maison am Markt", None),
+            ("was sie in der Nacht gefangen haben", "de"),
+            ("toutes les maisons du rivage restent ferm\xe9es", "fr"),
+        ]:
+            hits = kb.search(query, mode="keyword", join=False, explain=True, plain=True, exact=True)
+            assert language is None or any(term.startswith("\x02" + language) for hit in hits for term in hit.terms)
+            found, _ = searcher.search(query, "keyword", language=language)
+            mine = {(searcher.segments[at].number, row): it["keyword"] for it in found for at, row in [it["address"]]}
+            assert {hit.chunk: hit.keyword_score for hit in hits} == pytest.approx(mine, abs=1e-7)
+
+
 def opened_like(searcher, name: str) -> bool:
     return (GOLDEN / name / "golden.kb").read_bytes() == searcher.documents.container.data
 
