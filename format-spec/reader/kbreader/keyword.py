@@ -9,7 +9,6 @@ from .constants import CONSTANTS
 from .container import Damaged, number
 from .records import Cursor
 
-K1, B = CONSTANTS["k1"], CONSTANTS["b"]
 MOST_UNITS = 1 << 22
 MOST_TERMS = int(CONSTANTS["searched terms"])
 FORM_SHARE, STEM_SHARE, LEAST_WEIGHT = (CONSTANTS[name] for name in ("form share", "stem share", "least weight"))
@@ -17,6 +16,9 @@ FORM_SHARE, STEM_SHARE, LEAST_WEIGHT = (CONSTANTS[name] for name in ("form share
 
 def f32(value):
     return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+K1, B = f32(CONSTANTS["k1"]), f32(CONSTANTS["b"])
 
 
 class Index:

@@ -178,7 +178,7 @@ def test_scores_are_those_of_the_engine(searcher, query: str, mode: str) -> None
         assert set(mine) <= set(theirs)
         for chunk, it in mine.items():
             hit = theirs[chunk]
-            assert (hit.keyword_score or 0.0) == pytest.approx(it["keyword"], abs=1e-6)
+            assert (hit.keyword_score or 0.0) == pytest.approx(it["keyword"], abs=1e-9)
             assert (hit.vector_score or 0.0) == pytest.approx(it["vector"], abs=1e-6)
             assert hit.fused_score - sum(hit.bonuses.values()) == pytest.approx(it["fused"], abs=1e-6)
             if not hits.missing:
@@ -236,7 +236,7 @@ def test_stems_of_other_languages_score_as_the_engine_says(tmp_path: Path, model
             assert language is None or any(term.startswith("\x02" + language) for hit in hits for term in hit.terms)
             found, _ = searcher.search(query, "keyword", language=language)
             mine = {(searcher.segments[at].number, row): it["keyword"] for it in found for at, row in [it["address"]]}
-            assert {hit.chunk: hit.keyword_score for hit in hits} == pytest.approx(mine, abs=1e-7)
+            assert {hit.chunk: hit.keyword_score for hit in hits} == pytest.approx(mine, abs=1e-9)
 
 
 def opened_like(searcher, name: str) -> bool:
@@ -259,6 +259,6 @@ def test_given_vectors_score_as_the_engine_says(column: str) -> None:
 
 def test_numbers_of_the_page_are_read_in_their_places() -> None:
     # tests/format/scores.rs compares the page with the engine.
-    assert CONSTANTS["k1"] == keyword.K1 == 1.2 and CONSTANTS["missing odds"] < 0 and len(CONSTANTS) == 23
+    assert CONSTANTS["k1"] == 1.2 < keyword.K1 and CONSTANTS["missing odds"] < 0 and len(CONSTANTS) == 23
     assert [len(weights) for weights in CALIBRATION.values()] == [6, 6, 6]
     assert CALIBRATION["keyword"][1] == CALIBRATION["semantic"][2] == 0.0 < CALIBRATION["hybrid"][1]
