@@ -1,9 +1,12 @@
 //! Passages -> hits: [`hit`] reads text and metadata, [`window`] decides which lines are shown, [`snippet`]
-//! picks the best few, [`phrases`] marks what they should have, [`section`] names the section they lie in,
-//! [`trim`] shortens the text around them, [`context`] reads what comes before and after, [`whole_lines`] the rest of lines that chunks divide.
+//! picks the best few, [`phrases`] marks what they should have, [`imports`] what they
+//! need not have, [`section`] names the section they lie in,
+//! [`trim`] shortens the text around them, [`context`] reads what comes before and after, [`whole_lines`] the rest of
+//! lines that chunks divide.
 
 pub(crate) mod context;
 pub(crate) mod hit;
+pub(crate) mod imports;
 pub(crate) mod phrases;
 pub(crate) mod room;
 pub(crate) mod section;

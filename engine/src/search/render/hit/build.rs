@@ -64,8 +64,9 @@ impl Renderer<'_, '_> {
         let handle = handles::handle(&document.title, &document.path, &document.suffix);
         // With a line map (HTML) lines of the text are not lines of the original.
         let (text_bytes, has_line_map) = (document.text_bytes, document.line_map);
+        let class = document.class()?;
         let outline = self.outline(file, &read.stored)?;
-        let sought = self.sought(&read, outline.symbols());
+        let sought = self.sought(&read, outline.symbols(), class);
         let best = self.best_of(passage, &read, (&sought, &outline))?;
         let limit = self.window_limit(passage, &read, (&handle, &best.section.titles), room)?;
         let shown = self.shown(&read, &sought, &best, limit);

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use kb_types::error::{Error, Result};
-use kb_types::{DocumentId, Lines, PartAddress, Span};
+use kb_types::{Class, DocumentId, Lines, PartAddress, Span};
 
 use crate::search::rank::passages::Passage;
 use crate::search::render::hit::Renderer;
+use crate::search::render::imports::without_imports;
 use crate::search::render::snippet::Highlight;
 use crate::store::outline::StoredOutline;
 use crate::store::symbols::StoredSymbols;
@@ -85,17 +86,22 @@ impl Renderer<'_, '_> {
     }
 
     /// What the shown lines should have: the matches of query terms in a passage, its quoted phrases, and the name
-    /// whose definition the query asks for.
+    /// whose definition the query asks for. In a program those of imports count only where there are no others.
     pub(super) fn sought<'h>(
         &mut self,
         read: &'h ReadPassage,
         symbols: Option<&StoredSymbols>,
+        class: Class,
     ) -> Cow<'h, [Highlight]> {
         let weight = self.weights.iter().sum();
         let first_term = self.weights.len();
         let sought = self
             .phrases
             .added_to(&read.text, &read.highlights, first_term, weight);
+        let sought = match class {
+            Class::Code => without_imports(&read.text, sought),
+            Class::Doc | Class::Data => sought,
+        };
         self.with_definition(sought, symbols, read.stored.span, &read.text)
     }
 
