@@ -205,13 +205,29 @@ impl Match {
 fn words_of(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let rest = text.get(at..)?;
-        let start = at + rest.find(char::is_alphanumeric)?;
-        let word = text.get(start..)?;
-        let length = word.find(|c: char| !c.is_alphanumeric());
-        at = start + length.unwrap_or(word.len());
-        Some(start..at)
+        let start = end_of_run(text, at, false);
+        at = end_of_run(text, start, true);
+        (start < at).then_some(start..at)
     })
+}
+
+/// Where a run of letters and digits ends that begins at a byte, or a run of all others.
+// By bytes where they are ASCII: each text of a candidate is read through here.
+fn end_of_run(text: &str, from: usize, of_words: bool) -> usize {
+    let mut at = from;
+    while let Some(byte) = text.as_bytes().get(at) {
+        let (is_word, length) = if byte.is_ascii() {
+            (byte.is_ascii_alphanumeric(), 1)
+        } else {
+            let next = text.get(at..).and_then(|rest| rest.chars().next());
+            next.map_or((false, 1), |next| (next.is_alphanumeric(), next.len_utf8()))
+        };
+        if is_word != of_words {
+            break;
+        }
+        at += length;
+    }
+    at
 }
 
 fn bit(length: usize) -> u64 {
@@ -233,7 +249,19 @@ fn is_in_string(text: &str, start: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_runs_of_letters_and_digits(text in "[a-c1 ._é²ß\u{301}\u{4e00}\u{1f600}-]{0,40}") {
+            let words: Vec<&str> = words_of(&text).map(|range| &text[range]).collect();
+            let split = text.split(|c: char| !c.is_alphanumeric());
+            let expected: Vec<&str> = split.filter(|word| !word.is_empty()).collect();
+            prop_assert_eq!(words, expected);
+        }
+    }
 
     fn word(text: &str) -> Word {
         Word {
