@@ -1090,6 +1090,7 @@ void kb_text_free(kb_text **text);
 //     {"call": "add", "path": "notes/tides.md", "text": "The moon pulls the sea."}
 //     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 //     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
+//     {"call": "merge", "sources": ["a.kb", "b.kb"], "on_conflict": "keep-newest"}
 //
 // Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT`
 // for a call that this library lacks; and the errors of the function that does the same.

@@ -176,6 +176,7 @@ static const struct {
     {"import_vectors", "\"name\":\"own\",\"rows\":[{\"document\":\"new.md\",\"chunk\":0,\"vector\":[0.6,-0.8]}]", "rows"},
     {"remove", "\"document\":\"new.md\"", NULL},
     {"index", "\"paths\":\"%s\",\"hidden\":true,\"follow\":false,\"include\":\"*.md\",\"exclude\":[]", "added"},
+    {"merge", "\"sources\":[\"%s/../a.kb\"],\"on_conflict\":\"keep-first\",\"tags\":[\"sample\"]", "added"},
     {"seal", "\"vectors\":\"i4\"", "content_root"},
 };
 
@@ -185,7 +186,7 @@ static void every_call_of_help_answers(void) {
     write_file(temp_path("folder/a.md"), "# A\n\nwords\n", 11);
     json *help = answer("{\"call\":\"help\"}");
     const json *calls = json_get(help, "calls");
-    CHECK_NUMBER(25, json_len(calls));
+    CHECK_NUMBER(26, json_len(calls));
     bool is_tried[64] = {false};
     for (size_t at = 0; at < COUNT(GOOD); at++) {
         char arguments[2048], request[4096];
@@ -362,6 +363,11 @@ static void wrong_values_say_what_is_allowed(void) {
     REFUSED("{\"call\":\"index\",\"paths\":[]}");
     REFUSED("{\"call\":\"index\",\"paths\":\"\"}");
     REFUSED("{\"call\":\"index\",\"paths\":\"a\\u0000b\"}");
+    REFUSED("{\"call\":\"merge\"}");
+    REFUSED("{\"call\":\"merge\",\"sources\":[\"\"]}");
+    REFUSED("{\"call\":\"merge\",\"sources\":\"a.kb\",\"on_conflict\":\"perhaps\"}");
+    SAYS("keep-newest");
+    refused(KB_PATH_NOT_FOUND, KB_STR("{\"call\":\"merge\",\"sources\":\"/nowhere/at/all.kb\"}"));
     REFUSED("{\"call\":\"seal\",\"output\":\"\"}");
     REFUSED("{\"call\":\"seal\",\"output\":\"a\\u0000b\"}");
     refused(KB_PATH_NOT_FOUND, KB_STR("{\"call\":\"index\",\"paths\":\"/nowhere/at/all\"}"));

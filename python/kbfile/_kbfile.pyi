@@ -38,6 +38,7 @@ __all__ = [
     "Page",
     "Slide",
     "IndexReport",
+    "MergeReport",
     "SealReport",
     "VerifyReport",
     "Sheet",
@@ -492,6 +493,22 @@ class Writer(Kb):
         """Makes all pending changes durable and visible to readers in one step."""
     def rollback(self) -> None:
         """Discards all changes since the last commit, and releases the file to other writers."""
+    def merge_from(
+        self,
+        sources: str | PathLike[str] | Iterable[str | PathLike[str]],
+        *,
+        on_conflict: Literal["refuse", "keep-first", "keep-last", "keep-newest", "both"] = "refuse",
+        only: str | Iterable[str] | None = None,
+        tags: str | Iterable[str] | None = None,
+        folders: bool = False,
+        progress: bool | ProgressCallback | None = None,
+    ) -> MergeReport:
+        """Takes the documents of other .kb files (one path or several) with all that was made of them, in one commit;
+        nothing is read, embedded or parsed again. Also commits pending changes. `only`: globs of the paths to take;
+        `folders=True` puts the documents of each file below a folder of its name. For a path with other content
+        `on_conflict` decides: "refuse" raises, "keep-first" leaves the document that is there, "keep-last" and
+        "keep-newest" may replace it, "both" puts the new one below a folder named after its file.
+        """
     def seal(
         self,
         output: str | PathLike[str] | None = None,
@@ -1275,6 +1292,32 @@ class IndexReport:
     @property
     def elapsed(self) -> timedelta:
         """How long it took."""
+
+@final
+class MergeReport:
+    """What a merge took of other files."""
+
+    @property
+    def added(self) -> int:
+        """Documents that came."""
+    @property
+    def replaced(self) -> int:
+        """Documents that took the place of others."""
+    @property
+    def identical(self) -> int:
+        """Documents that were there already, alike in all."""
+    @property
+    def left_out(self) -> int:
+        """Documents that were left out, because the one of their path stays."""
+    @property
+    def renamed_below(self) -> list[str]:
+        """Folders that documents were put below whose path was taken."""
+    @property
+    def left_columns(self) -> list[str]:
+        """Columns of vectors that were left out: the file has others of these names, or no room."""
+    @property
+    def left_roots(self) -> list[str]:
+        """Indexed folders of the other files that index runs of this one do not follow."""
 
 @final
 class SealReport:

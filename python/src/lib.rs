@@ -55,13 +55,15 @@ mod _kbfile {
     #[pymodule_export]
     use super::results::matches::{Match, Matches};
     #[pymodule_export]
-    use super::results::report::{IndexReport, SealReport, VerifyReport};
+    use super::results::report::{IndexReport, MergeReport, SealReport, VerifyReport};
     #[pymodule_export]
     use super::results::symbols::{Symbol, Symbols, restore_symbol};
     #[pymodule_export]
     use super::vectors::{Array, VectorBlock, Vectors, embed};
     #[pymodule_export]
-    use super::writer::{Writer, open_writer};
+    use super::writer::Writer;
+    #[pymodule_export]
+    use super::writer::open::open_writer;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -38,6 +38,7 @@ const LIMIT_BYTES: usize = 256 << 20;
 ///     {"call": "add", "path": "notes/tides.md", "text": "The moon pulls the sea."}
 ///     {"call": "import_vectors", "name": "minilm", "rows": [{"document": "tides.md", "chunk": 0, "vector": [0.1, 0.2]}]}
 ///     {"call": "search", "vector": [0.1, 0.2], "vector_column": "minilm"}
+///     {"call": "merge", "sources": ["a.kb", "b.kb"], "on_conflict": "keep-newest"}
 ///
 /// Errors: `KB_INVALID_ARGUMENT` for a request that is not a JSON object, and for an unknown argument; `KB_NOT_BUILT`
 /// for a call that this library lacks; and the errors of the function that does the same.
@@ -119,11 +120,12 @@ unsafe fn write(
 
 /// The calls that need a writer, for builds without.
 #[cfg(not(feature = "write"))]
-const WRITES: [&str; 9] = [
+const WRITES: [&str; 10] = [
     "add",
     "commit",
     "import_vectors",
     "index",
+    "merge",
     "meta",
     "remove",
     "rollback",

@@ -1,6 +1,6 @@
 //! Calls that write.
 
-use kb_engine::{IndexOptions, SealOptions, VectorCodec};
+use kb_engine::{IndexOptions, MergeOptions, MergeSource, OnConflict, SealOptions, VectorCodec};
 use kb_json::Object;
 
 use crate::base::fault::Fault;
@@ -52,6 +52,11 @@ pub(crate) const CALLS: &[Call<Answer>] = &[
             "exclude",
         ],
         index,
+    ),
+    (
+        "merge",
+        &["sources", "on_conflict", "only", "tags", "folders"],
+        merge,
     ),
     ("meta", &["document", "set"], meta),
     ("remove", &["document"], remove),
@@ -168,6 +173,33 @@ fn index(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Res
     options.min_recall = arguments.float("min_recall")?.map(|share| share as f32);
     let report = writer.run(&paths, options, &mut |progress| listener.tell(progress))?;
     Ok(report.json().to_owned())
+}
+
+fn merge(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {
+    let has_folders = arguments.flag("folders")?;
+    let sources = arguments.paths("sources")?.into_iter().map(|path| {
+        let source = MergeSource::new(&path);
+        if !has_folders {
+            return Ok(source);
+        }
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let stem = stem.ok_or_else(|| {
+            let reason = format!("{} has no name that a path can have", path.display());
+            Fault::argument("folders", &reason)
+        })?;
+        Ok(source.folder(stem))
+    });
+    let sources = sources.collect::<Result<Vec<MergeSource>, Fault>>()?;
+    let decided = arguments.named(
+        "on_conflict",
+        OnConflict::of_name,
+        &OnConflict::ALL.map(OnConflict::name),
+    )?;
+    let options = MergeOptions::new()
+        .on_conflict(decided.into_iter().next_back().unwrap_or_default())
+        .only(arguments.texts("only")?)
+        .tags(arguments.texts("tags")?);
+    writer.merge(&sources, &options, listener)
 }
 
 fn seal(writer: &Writer, arguments: &mut Arguments, listener: &Listener) -> Result<String, Fault> {

@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use kb_engine::{
-    Error, Extraction, FieldValue, Hook, ImportReport, IndexOptions, KbWriter, NewVectors,
-    Progress, SealOptions, SourceInfo, VectorCodec, VectorTarget, WorkerOptions, give_fields,
-    secret_by_name, secret_in,
+    Error, Extraction, FieldValue, Hook, ImportReport, IndexOptions, KbWriter, MergeOptions,
+    MergeSource, NewVectors, Progress, SealOptions, SourceInfo, VectorCodec, VectorTarget,
+    WorkerOptions, give_fields, secret_by_name, secret_in,
 };
 
 use crate::base::fault::Fault;
@@ -232,6 +232,20 @@ impl Writer {
         let mut hook = |progress: &Progress| listener.tell(progress);
         let mut rows = rows.into_iter().map(Ok);
         self.alone(|writer| Ok(writer.import_vectors(column, &mut rows, &mut hook)?))
+    }
+
+    /// Takes the documents of other files. The report as JSON.
+    pub(crate) fn merge(
+        &self,
+        sources: &[MergeSource],
+        options: &MergeOptions,
+        listener: &Listener,
+    ) -> Result<String, Fault> {
+        let mut hook = |progress: &Progress| listener.tell(progress);
+        self.alone(|writer| {
+            let report = writer.merge_from(sources, options, &mut hook)?;
+            Ok(kb_json::merge_report(&self.path, &report).finish())
+        })
     }
 
     pub(crate) fn index(

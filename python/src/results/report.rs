@@ -158,6 +158,56 @@ impl SealReport {
     }
 }
 
+/// What a merge took of other files.
+#[pyclass(module = "kbfile", frozen, get_all)]
+#[derive(Debug, Clone)]
+pub(crate) struct MergeReport {
+    /// Documents that came.
+    added: u64,
+    /// Documents that took the place of others.
+    replaced: u64,
+    /// Documents that were there already, alike in all.
+    identical: u64,
+    /// Documents that were left out, because the one of their path stays.
+    left_out: u64,
+    /// Folders that documents were put below whose path was taken.
+    renamed_below: Vec<String>,
+    /// Columns of vectors that were left out: the file has others of these names, or no room.
+    left_columns: Vec<String>,
+    /// Indexed folders of the other files that index runs of this one do not follow.
+    left_roots: Vec<String>,
+}
+
+impl From<kb_engine::MergeReport> for MergeReport {
+    fn from(report: kb_engine::MergeReport) -> MergeReport {
+        MergeReport {
+            added: report.added,
+            replaced: report.replaced,
+            identical: report.identical,
+            left_out: report.left_out,
+            renamed_below: report.renamed_below,
+            left_columns: report.left_columns,
+            left_roots: report.left_roots,
+        }
+    }
+}
+
+#[pymethods]
+impl MergeReport {
+    fn __repr__(&self) -> String {
+        let MergeReport {
+            added,
+            replaced,
+            identical,
+            left_out,
+            ..
+        } = self;
+        format!(
+            "MergeReport(added={added}, replaced={replaced}, identical={identical}, left_out={left_out})"
+        )
+    }
+}
+
 /// What a check of a file found. True when nothing is wrong.
 #[pyclass(module = "kbfile", frozen)]
 #[derive(Debug, Clone)]

@@ -1,4 +1,7 @@
-//! [`Writer`]: a file that is being written.
+//! [`Writer`]: a file that is being written. [`open`] opens it, [`merge`] reads what a merge is given.
+
+mod merge;
+pub(crate) mod open;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,24 +10,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use kb_engine::{
-    Document, EmbedderResolver, Error, Extraction, Hook, IndexOptions, KbWriter, SealOptions,
-    SourceInfo, give_fields,
+    Document, EmbedderResolver, Error, Hook, IndexOptions, KbWriter, SealOptions, SourceInfo,
+    give_fields,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run, run_short};
-use crate::command::worker;
-use crate::embedding::{model_of, models_of_machine, reembed_options, reports, resolver};
-use crate::error::{invalid, of_code, raised};
+use crate::embedding::{model_of, models_of_machine, reembed_options, reports};
+use crate::error::{invalid, raised};
 use crate::fields::fields;
-use crate::handle::{Handle, closed};
+use crate::handle::closed;
 use crate::imported::{ImportOptions, Names, Rows, warn_of_loss};
 use crate::kb::{Kb, absolute};
 use crate::options::{codec, words};
 use crate::results::columns::{ImportReport, ReembedReport};
-use crate::results::report::{IndexReport, SealReport};
+use crate::results::report::{IndexReport, MergeReport, SealReport};
 use crate::source::{Given, check_secrets, given};
 
 /// How long a thread waits for another one, or for another writer, before it looks for signals.
@@ -59,68 +61,6 @@ impl Drop for Writer {
             std::mem::forget(writer.take());
         }
     }
-}
-
-/// How a mode opens a file.
-type Open = fn(&PathBuf) -> Result<KbWriter, Error>;
-
-/// Opens a file for writing; `kbfile.open` calls it.
-#[pyfunction]
-pub(crate) fn open_writer(
-    path: &Bound<'_, PyAny>,
-    mode: &str,
-    lock_timeout: f64,
-    extraction: &str,
-    embedder: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<Writer>> {
-    let py = path.py();
-    let path = absolute(path)?;
-    let Ok(lock_timeout) = Duration::try_from_secs_f64(lock_timeout) else {
-        let message = "lock_timeout: seconds from 0 are allowed";
-        return Err(invalid(py, message));
-    };
-    let extraction = match extraction {
-        "worker" => worker(py).map_or(Extraction::Unset, Extraction::Worker),
-        "in-process" => Extraction::InProcess,
-        other => {
-            let message = format!("extraction: {other:?} given; allowed are worker, in-process");
-            return Err(invalid(py, &message));
-        }
-    };
-    let (mode, open): (_, Open) = match mode {
-        "w" => ("w", |path| KbWriter::create(path)),
-        "a" => ("a", |path| KbWriter::open_or_create(path)),
-        "x" => ("x", |path| KbWriter::open_or_create(path)),
-        other => {
-            let message = format!("mode: {other:?} given; allowed are r, w, a, x");
-            return Err(invalid(py, &message));
-        }
-    };
-    if mode == "x" && path.symlink_metadata().is_ok() {
-        let message = format!("{} exists", path.display());
-        let hint = "use mode \"a\" to change it, or \"w\" to replace it";
-        return Err(of_code(py, "OUTPUT_EXISTS", &message, Some(hint)));
-    }
-    let writer = py.detach(|| open(&path).map(|writer| writer.extraction(extraction)));
-    let writer = writer.map_err(|error| match error {
-        Error::NotAKb { .. } => {
-            let hint = "remove it first, or choose another path";
-            of_code(py, error.code(), &error.to_string(), Some(hint))
-        }
-        error => raised(py, &error),
-    })?;
-    let models = embedder.map(resolver).transpose()?;
-    let base = Kb {
-        handle: Arc::new(Handle::open_later(path, models.clone())),
-        mode,
-    };
-    let writer = Writer {
-        models,
-        writer: Mutex::new(Some(writer)),
-        process: process::id(),
-        lock_timeout,
-    };
-    Py::new(py, PyClassInitializer::from(base).add_subclass(writer))
 }
 
 impl Writer {
@@ -512,6 +452,31 @@ impl Writer {
             return Err(closed(py));
         }
         self.roll_back(py)
+    }
+
+    /// Takes the documents of other .kb files (one path or several) with all that was made of them, in one commit;
+    /// nothing is read, embedded or parsed again. Also commits pending changes. `only`: globs of the paths to take;
+    /// `folders=True` puts the documents of each file below a folder of its name. For a path with other content
+    /// `on_conflict` decides: "refuse" raises, "keep-first" leaves the document that is there, "keep-last" and
+    /// "keep-newest" may replace it, "both" puts the new one below a folder named after its file.
+    #[pyo3(signature = (
+        sources, *, on_conflict = "refuse", only = None, tags = None, folders = false, progress = None
+    ))]
+    fn merge_from(
+        &self,
+        sources: &Bound<'_, PyAny>,
+        on_conflict: &str,
+        only: Option<&Bound<'_, PyAny>>,
+        tags: Option<&Bound<'_, PyAny>>,
+        folders: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<MergeReport> {
+        let (py, files) = (sources.py(), merge::sources(sources, folders)?);
+        let options = merge::options(py, on_conflict, only, tags)?;
+        let report = self.change(py, &Listener::of(progress)?, |writer, hook| {
+            writer.merge_from(&files, &options, hook)
+        })?;
+        Ok(MergeReport::from(report))
     }
 
     /// Commits pending changes and writes the smallest form of the file, for shipping, to `output` or in place.
