@@ -366,8 +366,9 @@ impl KbWriter {
     }
 
     /// Removes all documents and forgets the indexed folders, and changes that wait for a commit with
-    /// them, and columns of vectors of other models. The file stays, as small as an empty one gets, with its
-    /// identity and its way to store vectors; readers go on and follow at their next request. Returns how many
+    /// them, and imported vectors. The file stays, as small as an empty one gets, with its identity, its way to
+    /// store vectors, and the columns that know their model, with the models that it keeps; readers go on and follow at
+    /// their next request. Returns how many
     /// documents went. One commit; a .kb that does not exist yet is not made.
     ///
     /// # Errors

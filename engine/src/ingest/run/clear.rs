@@ -32,6 +32,11 @@ impl Session {
         let mut manifest = before.manifest;
         manifest.segments.clear();
         let mut transaction = writer.begin()?;
+        // A model says nothing of the documents, and a file may be the only place that has it. The vectors that are kept
+        // by their texts go.
+        if let Some(columns) = before.vector_columns.without_rows() {
+            existing.read(|snapshot| columns.write_with_models(&mut transaction, snapshot))?;
+        }
         Batch::new(meta, manifest, now_ms(), &Settings::default())
             .finish(&mut transaction, None)?;
         transaction.commit()?;

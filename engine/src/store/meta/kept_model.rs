@@ -12,7 +12,7 @@ use wincode::{SchemaRead, SchemaWrite};
 use crate::container::Transaction;
 use crate::container::codec::decode_record;
 #[cfg(feature = "ingest")]
-use crate::container::codec::encode_record;
+use crate::container::codec::{encode_record, u64_at};
 use crate::container::column::MAX_ITEM_BYTES;
 use crate::container::{Key, Snapshot};
 use crate::store::tables;
@@ -124,6 +124,31 @@ pub(crate) fn write(
         transaction.put(tables::MODELS, Key::U64(key(column, number)), &piece)?;
     }
     Ok(())
+}
+
+/// Keeps the model of the column `from` of another file as that of `to`, if that file keeps it.
+///
+/// # Errors
+/// [`Error::Damaged`]; those of the transaction.
+#[cfg(feature = "ingest")]
+pub(crate) fn copy(
+    snapshot: &Snapshot<'_>,
+    transaction: &mut Transaction<'_>,
+    from: u16,
+    to: u16,
+) -> Result<()> {
+    let Some(table) = snapshot.table(tables::MODELS)? else {
+        return Ok(());
+    };
+    snapshot.range(&table, Key::U64(key(from, 0)), |found, piece| {
+        let found = u64_at(found, 0)?;
+        if found > key(from, u32::MAX) {
+            return Ok(ControlFlow::Break(()));
+        }
+        let copied = key(to, 0) | (found & u64::from(u32::MAX));
+        transaction.put(tables::MODELS, Key::U64(copied), piece)?;
+        Ok(ControlFlow::Continue(()))
+    })
 }
 
 /// Forgets the model of a column.

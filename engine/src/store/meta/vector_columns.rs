@@ -266,6 +266,20 @@ impl VectorColumns {
         (!columns.list.is_empty()).then_some(columns)
     }
 
+    /// Writes the columns that a new file begins with, and the models that the file before it keeps of them.
+    #[cfg(feature = "ingest")]
+    pub fn write_with_models(
+        &self,
+        transaction: &mut Transaction<'_>,
+        before: &Snapshot<'_>,
+    ) -> Result<()> {
+        self.write(transaction)?;
+        for column in &self.list {
+            kept_model::copy(before, transaction, column.number, column.number)?;
+        }
+        Ok(())
+    }
+
     /// The column of that number; `None` also for the built-in one.
     pub fn numbered(&self, number: u16) -> Option<&NumberedColumn> {
         let at = self

@@ -37,6 +37,7 @@ use crate::ingest::run::vector_index::recall;
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::{Reporter, Stage};
+use crate::store::embedding_cache;
 use crate::store::meta::{Manifest, Meta, Settings};
 use crate::store::skipped;
 use crate::store::vector_columns::VectorColumns;
@@ -153,6 +154,7 @@ impl Session {
         let mut batch = Batch::new(meta, manifest, now, new_settings);
         let mut changes = survey.into_changes(sides, options, reporter)?;
         let is_new = before.is_none();
+        let kept = (before.as_ref(), start.columns.as_ref());
         let mut is_published = false;
         let (meta, base) = loop {
             let started = Instant::now();
@@ -188,7 +190,7 @@ impl Session {
                 if is_empty {
                     return Ok((recorder.report(tally, batch.meta()), false));
                 }
-                write_kept(&mut transaction, new_settings, start.columns.as_ref())?;
+                write_kept(&mut transaction, new_settings, kept)?;
                 recorder.stage(Stage::Write)?;
                 let meta = reporter.wait_for(watched(|| batch.finish(&mut transaction, None)))?;
                 reporter.wait_for(watched(|| transaction.commit()))?;
@@ -345,17 +347,21 @@ struct Start {
     columns: Option<VectorColumns>,
 }
 
-/// Writes what a new file has beside documents.
+/// Writes what a new file has beside documents: columns that know their model, with the models and the vectors of texts
+/// that the file before it keeps.
 fn write_kept(
     transaction: &mut Transaction<'_>,
     settings: &Settings,
-    columns: Option<&VectorColumns>,
+    (before, columns): (Option<&Before<'_>>, Option<&VectorColumns>),
 ) -> Result<()> {
     settings.write(transaction)?;
-    match columns {
-        Some(columns) => columns.write(transaction),
-        None => Ok(()),
-    }
+    let (Some(before), Some(columns)) = (before, columns) else {
+        return Ok(());
+    };
+    before.read(|snapshot, _| {
+        columns.write_with_models(transaction, snapshot)?;
+        embedding_cache::copy(snapshot, transaction)
+    })
 }
 
 /// The next input of a run; a document that stays is read from the file before.

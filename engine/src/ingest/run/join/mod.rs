@@ -31,7 +31,7 @@ use crate::ingest::run::session::{Session, is_one_place};
 use crate::ingest::segment::batch::Batch;
 use crate::ingest::segment::merge_policy::Limit;
 use crate::progress::Reporter;
-use crate::store::meta::{Manifest, Meta, Settings};
+use crate::store::meta::{Manifest, Meta, Settings, kept_model};
 use crate::store::vector_columns::VectorColumns;
 
 use plan::{Group, Plan};
@@ -228,8 +228,12 @@ impl Target {
         };
         self.report.left_roots.extend_from_slice(&roots.left);
         roots.join_settings(&Settings::read(source.snapshot)?, &mut self.settings);
+        let first_new = self.columns.next;
         let (moves, left) = columns::join(&source.catalog.vector_columns, &mut self.columns);
         self.report.left_columns.extend(left);
+        for column in moves.iter().filter(|it| it.to.number >= first_new) {
+            kept_model::copy(source.snapshot, transaction, column.from, column.to.number)?;
+        }
         let copying = copy::Copying {
             source,
             options,

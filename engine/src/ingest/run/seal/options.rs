@@ -35,7 +35,8 @@ pub struct SealOptions {
     pub replace: bool,
     /// Whether the vectors that are kept by their texts stay: [`ReembedOptions::cache`](crate::ReembedOptions::cache).
     pub keep_cache: bool,
-    /// Models that the sealed file keeps, of [`Kb::pack_models`](crate::Kb::pack_models).
+    /// Models that the sealed file keeps, of [`Kb::pack_models`](crate::Kb::pack_models), beside those that the file keeps
+    /// already.
     pub models: Vec<PackedModel>,
 }
 

@@ -207,7 +207,7 @@ pub(super) fn write(
     };
     meta.write(transaction)?;
     settings.write(transaction)?;
-    keep(transaction, snapshot, &columns, options)?;
+    keep(transaction, snapshot, (&columns, &moves), options)?;
     sealing.manifest.write(transaction)?;
     let seal = SealRecord {
         content_root: root,
@@ -261,14 +261,14 @@ fn sealed_columns(
     Ok((columns, moves))
 }
 
-/// Writes the columns of vectors, and keeps what the options ask for.
+/// Writes the columns of vectors, and keeps the models that the file keeps and what the options ask for.
 ///
 /// # Errors
 /// [`Error::EmbeddingModelUnavailable`] if the column of a model is gone, or of another model by now.
 fn keep(
     transaction: &mut Transaction<'_>,
     snapshot: &Snapshot<'_>,
-    columns: &VectorColumns,
+    (columns, moves): (&VectorColumns, &[ColumnMove]),
     options: &SealOptions,
 ) -> Result<()> {
     if !columns.list.is_empty() {
@@ -286,6 +286,10 @@ fn keep(
             needs: format!("the model of {:?}, which changed meanwhile", model.column),
         })?;
         kept_model::write(transaction, column.number, &model.files)?;
+    }
+    let is_packed = |name: &str| options.models.iter().any(|model| model.column == name);
+    for column in moves.iter().filter(|it| !is_packed(&it.to.record.name)) {
+        kept_model::copy(snapshot, transaction, column.from, column.to.number)?;
     }
     Ok(())
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kb_types::embedding::toy::WordHashes;
-use kb_types::{EmbedError, EmbedderResolver, ModelCard, TextEmbedder};
+use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
 use super::{ReembedOptions, ReembedReport};
 use crate::ingest::options::IndexOptions;
 use crate::ingest::run::SealOptions;
+use crate::ingest::run::{MergeOptions, MergeSource, OnConflict};
 use crate::kb::{Kb, KbWriter};
 use crate::progress::{Progress, Stage};
 
@@ -27,6 +28,15 @@ impl EmbedderResolver for Models {
                 what: card.location.clone(),
             }),
         }
+    }
+
+    fn unpack(
+        &self,
+        _: &ModelCard,
+        files: Vec<ModelFile>,
+    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        let name = String::from_utf8(files[0].bytes.clone()).unwrap();
+        Ok(Arc::new(WordHashes::new(&name, 32)))
     }
 }
 
@@ -361,4 +371,76 @@ fn no_text_is_embedded_twice() {
     reembed(&path, &seen, &none);
     reembed(&path, &other, &none);
     assert_eq!(reembed(&path, &seen, &none).cached, 0);
+}
+
+#[test]
+fn a_file_that_is_made_anew_keeps_the_model_that_it_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = filled(folder.path(), 3);
+    let model = Arc::new(WordHashes::new("words", 32));
+    reembed(&path, &model, &ReembedOptions::new());
+    let kb = Kb::open(&path).unwrap();
+    let models = Arc::new(Models(vec![model.clone()]));
+    let packed = kb.with_models(models).pack_models().unwrap();
+    let mut writer = KbWriter::open(&path).unwrap();
+    let kept = |path: &Path| {
+        let kb = Kb::open(path).unwrap();
+        let verified = kb.verify(
+            &crate::VerifyOptions::new().deep(true),
+            &mut Progress::ignore,
+        );
+        assert_eq!(verified.unwrap().problems, [""; 0]);
+        let column = kb.vector_columns().unwrap().remove(1);
+        (column.rows, column.model_bytes)
+    };
+    let seal = |writer: &mut KbWriter, to: Option<&Path>, options: SealOptions| {
+        writer.seal(to, &options, &mut Progress::ignore).unwrap();
+    };
+    seal(
+        &mut writer,
+        None,
+        SealOptions::new().models(packed).keep_cache(true),
+    );
+    let (rows, bytes) = kept(&path);
+    assert_eq!((rows > 3, bytes), (true, Some(5)));
+    // Sealed again, though nobody asked for the model.
+    let again = folder.path().join("again.kb");
+    seal(&mut writer, Some(&again), SealOptions::new());
+    assert_eq!(kept(&again), (rows, bytes));
+    let merged = folder.path().join("merged.kb");
+    KbWriter::create(&merged)
+        .unwrap()
+        .merge_from(
+            &[MergeSource::new(&again), MergeSource::new(&path)],
+            &MergeOptions::new().on_conflict(OnConflict::KeepFirst),
+            &mut Progress::ignore,
+        )
+        .unwrap();
+    assert_eq!(kept(&merged).1, bytes);
+    // Made anew from its sources: no text is embedded again.
+    let options = IndexOptions::new().rebuild(true).force_hash(true);
+    let sources = folder.path().join("sources");
+    writer
+        .index(&[sources], &options, &mut Progress::ignore)
+        .unwrap();
+    assert_eq!(kept(&path), (0, bytes));
+    let report = reembed(&path, &model, &ReembedOptions::new());
+    assert_eq!((report.embedded, report.cached), (rows, rows));
+    // Emptied: the model stays, and nothing that was made of a document.
+    writer.clear().unwrap();
+    assert_eq!(kept(&path), (0, bytes));
+    let kb = Kb::open(&path).unwrap();
+    let sizes = kb.sizes().unwrap().sections;
+    assert!(sizes.contains(&("cache".to_owned(), 0)), "{sizes:?}");
+    writer.add_bytes("tide.md", b"high water").unwrap();
+    writer.commit().unwrap();
+    // A reader without any model on its machine.
+    let updates = writer
+        .update_embeddings(
+            &Models(Vec::new()),
+            &ReembedOptions::new(),
+            &mut Progress::ignore,
+        )
+        .unwrap();
+    assert_eq!(updates[0].outcome.as_ref().unwrap().embedded, 1);
 }
