@@ -1,5 +1,6 @@
 //! Commits survive power loss, killed processes, forks and failing system calls.
 
 mod crash;
+mod embedding;
 mod fork;
 mod processes;

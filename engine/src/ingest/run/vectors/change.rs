@@ -89,6 +89,26 @@ impl Session {
         Ok(result)
     }
 
+    /// Commits what `write` puts into the cache of embedded texts. Documents and columns stay as they are, so that answers
+    /// that readers have begun go on.
+    pub(super) fn change_cache(
+        &mut self,
+        write: impl FnOnce(&mut Transaction<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.check_open()?;
+        if !self.path.exists() {
+            let path = self.path.clone();
+            return Err(Error::PathNotFound { path });
+        }
+        self.lock()?;
+        let mut open = self.open.take().ok_or(Error::WriterFailed)?;
+        let mut transaction = open.writer.begin()?;
+        SealRecord::remove(&mut transaction)?;
+        write(&mut transaction)?;
+        Reporter::silent().wait_for(watched(|| transaction.commit()))?;
+        Ok(())
+    }
+
     /// See [`crate::KbWriter::remove_vectors`].
     pub(crate) fn remove_vectors(&mut self, name: &str) -> Result<u64> {
         if name == BUILT_IN_VECTORS {

@@ -64,6 +64,9 @@ struct Run<'r, 'h> {
     vectors: Vec<NewVector>,
     last_commit: Instant,
     commit_took: Duration,
+    /// When vectors were last put into the cache alone, and how long that took.
+    last_kept: Instant,
+    keep_took: Duration,
 }
 
 impl Session {
@@ -158,11 +161,16 @@ impl Session {
             vectors: Vec::new(),
             last_commit: Instant::now(),
             commit_took: Duration::ZERO,
+            last_kept: Instant::now(),
+            keep_took: Duration::ZERO,
         };
         let done = self.embed_waiting(&mut run);
-        let is_stopped = matches!(done, Err(Error::Cancelled));
-        if done.is_ok() || is_stopped {
-            // What is embedded is kept, even where the caller stops.
+        let is_over = matches!(
+            done,
+            Ok(()) | Err(Error::Cancelled | Error::EmbeddingModelUnavailable { .. })
+        );
+        if is_over {
+            // What is embedded is kept, even where the caller stops or the model fails.
             self.commit_vectors(&mut run)?;
         }
         done?;
@@ -183,7 +191,12 @@ impl Session {
         let waiting = file.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
             let column = number_of(&catalog, &run.name);
-            waiting_documents(snapshot, &catalog, column, &mut || run.reporter.tick())
+            waiting_documents(
+                snapshot,
+                &catalog,
+                (column, run.options.folder_path()),
+                &mut || run.reporter.tick(),
+            )
         })?;
         run.progress.files_total = waiting.iter().map(|it| u64::from(it.chunks)).sum();
         run.reporter.report(run.progress)?;
@@ -230,6 +243,8 @@ impl Session {
                 || run.last_commit.elapsed() >= least;
             if is_due {
                 self.commit_vectors(run)?;
+            } else {
+                self.keep_vectors(run)?;
             }
             run.reporter.report(run.progress)?;
         }
@@ -264,6 +279,32 @@ impl Session {
             run.vectors.push(NewVector { chunk, vector, key });
         }
         Ok(others)
+    }
+
+    /// Puts the vectors that wait into the cache, where a run finds them that follows a killed one. The column gets them
+    /// later, because that writes it again in each segment.
+    fn keep_vectors(&mut self, run: &mut Run<'_, '_>) -> Result<()> {
+        let is_due = run.last_kept.elapsed() >= run.keep_took * COMMIT_SHARE;
+        if run.keys.is_none() || !is_due {
+            return Ok(());
+        }
+        let started = Instant::now();
+        let kept = self.change_cache(|transaction| {
+            for new in &mut run.vectors {
+                if let Some(key) = new.key.take() {
+                    embedding_cache::put(transaction, &key, &new.vector)?;
+                }
+            }
+            Ok(())
+        });
+        self.open = None;
+        run.keep_took = started.elapsed();
+        run.last_kept = Instant::now();
+        match kept {
+            // The next batch tries again.
+            Err(Error::IndexLocked { .. }) => Ok(()),
+            kept => kept,
+        }
     }
 
     /// Commits the vectors that wait, but those of documents that were changed since.
@@ -348,7 +389,12 @@ impl Session {
         let (left, chunks) = file.read(|snapshot| {
             let catalog = Catalog::load(snapshot)?;
             let column = number_of(&catalog, &run.name);
-            let waiting = waiting_documents(snapshot, &catalog, column, &mut || Ok(()))?;
+            let waiting = waiting_documents(
+                snapshot,
+                &catalog,
+                (column, run.options.folder_path()),
+                &mut || Ok(()),
+            )?;
             let left: u64 = waiting.iter().map(|it| u64::from(it.chunks)).sum();
             Ok((left, catalog.meta.chunks))
         })?;

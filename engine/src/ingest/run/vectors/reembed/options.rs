@@ -14,6 +14,8 @@ pub struct ReembedOptions {
     pub name: Option<String>,
     /// How a new column is stored; one that exists keeps its own.
     pub codec: Codec,
+    /// Embeds only the documents below this folder; `None`: all.
+    pub folder: Option<String>,
     /// Stops once this time has passed, and commits what is embedded; `None`: goes on to the end.
     pub max_time: Option<Duration>,
     /// Whether a column of that name that has vectors of another model is removed first. Without it that is an error.
@@ -32,6 +34,7 @@ impl Default for ReembedOptions {
         ReembedOptions {
             name: None,
             codec: Codec::I8,
+            folder: None,
             max_time: None,
             replace: false,
             // What is lost when the process is killed. A commit writes the column again in each segment that gets a
@@ -61,6 +64,18 @@ impl ReembedOptions {
     pub fn codec(mut self, codec: Codec) -> ReembedOptions {
         self.codec = codec;
         self
+    }
+
+    /// Sets [`ReembedOptions::folder`].
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<String>) -> ReembedOptions {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// The folder, without a slash at its ends.
+    pub(super) fn folder_path(&self) -> &str {
+        self.folder.as_deref().unwrap_or_default().trim_matches('/')
     }
 
     /// Sets [`ReembedOptions::max_time`].
@@ -106,7 +121,7 @@ pub struct ReembedReport {
     pub cached: u64,
     /// Chunks of which the model knows no token; they get no vector.
     pub empty: u64,
-    /// Live chunks that still have no vector, without `empty`.
+    /// Live chunks of the folder that still have no vector, without `empty`.
     pub left: u64,
     /// Live chunks of the file.
     pub chunks: u64,

@@ -444,3 +444,57 @@ fn a_file_that_is_made_anew_keeps_the_model_that_it_has() {
         .unwrap();
     assert_eq!(updates[0].outcome.as_ref().unwrap().embedded, 1);
 }
+
+#[test]
+fn a_model_that_fails_keeps_what_it_embedded_before() {
+    #[derive(Debug)]
+    struct Failing(WordHashes);
+    impl TextEmbedder for Failing {
+        fn card(&self) -> &ModelCard {
+            self.0.card()
+        }
+        fn passages(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError> {
+            match self.0.embedded() {
+                0..16 => self.0.passages(texts),
+                _ => Err(EmbedError::NotFinite),
+            }
+        }
+        fn query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+            self.0.query(text)
+        }
+        fn preferred_batch(&self) -> usize {
+            4
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = filled(folder.path(), 12);
+    let model = Failing(WordHashes::new("words", 16));
+    let options = ReembedOptions::new().cache(false);
+    let mut writer = KbWriter::open(&path).unwrap();
+    let failed = writer.reembed(&model, &options, &mut Progress::ignore);
+    assert_eq!(failed.unwrap_err().code(), "EMBEDDING_MODEL_UNAVAILABLE");
+    let rows = Kb::open(&path).unwrap().vector_columns().unwrap()[1].rows;
+    assert!(rows >= 4, "{rows}");
+}
+
+#[test]
+fn a_folder_is_embedded_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = filled(folder.path(), 3);
+    let mut writer = KbWriter::open(&path).unwrap();
+    for name in ["notes/a.md", "notes/b/c.md", "notes-old.md"] {
+        writer.add_bytes(name, b"low water").unwrap();
+    }
+    writer.commit().unwrap();
+    drop(writer);
+    let model = WordHashes::new("words", 32);
+    let report = reembed(&path, &model, &ReembedOptions::new().folder("notes/"));
+    assert_eq!((report.embedded, report.left), (2, 0));
+    assert_eq!(
+        documents_with(&path, "words"),
+        ["notes/a.md", "notes/b/c.md"]
+    );
+    let nothing = reembed(&path, &model, &ReembedOptions::new().folder("none"));
+    assert_eq!((nothing.embedded, nothing.left), (0, 0));
+    assert_eq!(reembed(&path, &model, &ReembedOptions::new()).left, 0);
+}

@@ -38,19 +38,27 @@ pub(super) struct WaitingChunk {
     pub(super) text: String,
 }
 
-/// The documents with chunks without a vector in a column, newest first. No column: all.
+/// The documents of a folder with chunks without a vector in a column, newest first. No column: all; an empty folder is
+/// the whole file.
 ///
 /// # Errors
 /// [`crate::Error::Damaged`], and those of `check`, which is asked now and then whether to go on.
 pub(super) fn waiting_documents(
     snapshot: &Snapshot<'_>,
     catalog: &Catalog,
-    column: Option<u16>,
+    (column, folder): (Option<u16>, &str),
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Vec<WaitingDocument>> {
     let mut waiting = Vec::new();
-    catalog.documents.each_path(snapshot, "", |path, id| {
+    let below = match folder {
+        "" => String::new(),
+        folder => format!("{folder}/"),
+    };
+    catalog.documents.each_path(snapshot, &below, |path, id| {
         check()?;
+        if !path.starts_with(&below) {
+            return Ok(ControlFlow::Break(()));
+        }
         let record = catalog.documents.get(snapshot, id)?;
         let had = present(catalog, &record, column);
         let end = record.first_row.saturating_add(record.rows);
