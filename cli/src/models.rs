@@ -3,8 +3,9 @@
 use std::sync::{Arc, OnceLock};
 
 use kb_embedders::{Cache, Choice, Options, Resolver};
-use kb_engine::{EmbedError, EmbedderResolver, TextEmbedder};
+use kb_engine::{EmbedError, EmbedderResolver, Rerank, TextEmbedder};
 
+use crate::args::RerankFlags;
 use crate::failure::Failure;
 
 /// Finds the models of columns: for searches and for what embeds, so that a model is loaded once.
@@ -24,11 +25,24 @@ pub(crate) fn named(specification: &str) -> Result<Arc<dyn TextEmbedder>, Failur
         },
         Err(error) => error,
     };
-    let code = match model {
+    Err(unavailable("--embedder", &model))
+}
+
+/// The cross-encoder that `--rerank` names.
+pub(crate) fn reranker(flags: &RerankFlags) -> Result<Option<Rerank>, Failure> {
+    let Some(specification) = &flags.rerank else {
+        return Ok(None);
+    };
+    let model = kb_embedders::reranker(specification, &Options::default());
+    let model = model.map_err(|error| unavailable("--rerank", &error))?;
+    Ok(Some(Rerank::new(model).top(flags.rerank_top)))
+}
+
+fn unavailable(flag: &str, error: &EmbedError) -> Failure {
+    let code = match error {
         EmbedError::Specification { .. } => "INVALID_ARGUMENT",
         _ => "EMBEDDING_MODEL_UNAVAILABLE",
     };
-    let message = format!("--embedder: {model}");
     let hint = "`kb models` lists the models that are at hand".to_owned();
-    Err(Failure::new(code, message, Some(hint)))
+    Failure::new(code, format!("{flag}: {error}"), Some(hint))
 }

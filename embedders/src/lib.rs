@@ -18,9 +18,11 @@ mod service;
 mod tokenizer;
 
 /// The trait of models, and what comes with it.
-pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, TextEmbedder};
+pub use kb_types::{
+    EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, Reranker, TextEmbedder,
+};
 
 pub use cache::{Addition, Cache, Entry, Kind};
 pub use registry::{
-    Choice, Model, Options, Resolver, Specification, load, parse, parse_with, sends_texts,
+    Choice, Model, Options, Resolver, Specification, load, parse, parse_with, reranker, sends_texts,
 };

@@ -129,7 +129,9 @@ pub use kb_types::{
     Sheet, Slide, SourceState, Span, Symbol, SymbolKind, Syntax, SyntaxCut, SyntaxFallback, Use,
     VECTOR_DIM_LIMIT, column_name,
 };
-pub use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, TextEmbedder};
+pub use kb_types::{
+    EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, Reranker, TextEmbedder,
+};
 pub use kb_types::{Error, PatternFault, Result};
 pub use kb_types::{calendar, cell_text, escape, file_types, percent};
 pub use metric::Metric;
@@ -141,9 +143,10 @@ pub use resolve::NameMatch;
 pub use search::{
     Bonus, CONTEXT_LIMIT_CHARS, CONTEXT_LIMIT_LINES, Calibration, ContextLines, Correction,
     Explanation, FACETS_LIMIT, FacetCounts, Filters, FoundSymbol, Hit, HitSymbol, K_LIMIT,
-    LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, Relevance, RelevanceSignals, Request,
-    Response, Scope, Show, Sort, Step, SymbolRelation, SymbolsRequest, SymbolsResponse,
-    THREADS_LIMIT, TermScore, TermStatistics, TextContext, install_models, shown_score,
+    LINE_BYTES, Mode, QUERY_LIMIT_BYTES, RELEVANT_SCORE, RERANK_LIMIT, RERANK_TOP, Relevance,
+    RelevanceSignals, Request, Rerank, Response, Scope, Show, Sort, Step, SymbolRelation,
+    SymbolsRequest, SymbolsResponse, THREADS_LIMIT, TermScore, TermStatistics, TextContext,
+    install_models, install_reranker, shown_score,
 };
 #[cfg(feature = "regex")]
 pub use search::{

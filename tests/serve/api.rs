@@ -259,3 +259,25 @@ fn an_answer_that_the_client_has_is_not_sent_again_until_a_commit() {
     let posted = site.send("POST", "/api/v1/search", &any, body.as_bytes());
     assert_eq!(posted.status, 200);
 }
+
+#[test]
+fn a_cross_encoder_orders_what_is_found() {
+    let folder = Folder::with_corpus();
+    folder.write(
+        "harbour/z.md",
+        "They asked about the wick, and he said yes.\n",
+    );
+    folder.kb("index harbour -o harbour.kb").expect(0);
+    let model = concat!(
+        "onnx:",
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/corpus/models/cross-encoder"
+    );
+    let best = |arguments: &[&str]| {
+        let (_, found) =
+            Site::start(&folder, arguments).json("/api/v1/search?q=trim+the+wick&k=3&explain=1");
+        found["hits"][0]["document"].clone()
+    };
+    assert_eq!(best(&["harbour.kb"]), "docs/guide.md");
+    assert_eq!(best(&["harbour.kb", "--rerank", model]), "z.md");
+}

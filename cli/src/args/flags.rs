@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use kb_engine::{Cursor, Mode, PageOptions, VectorCodec};
+use kb_engine::{Cursor, Mode, PageOptions, RERANK_LIMIT, RERANK_TOP, VectorCodec};
 
 use crate::output::hyperlink::HyperlinkFormat;
 
@@ -64,6 +64,34 @@ pub(crate) fn file_and_documents<'a>(
         }
         _ => (flag, operands),
     }
+}
+
+/// A model that orders the first results anew.
+#[derive(Debug, Args)]
+pub(crate) struct RerankFlags {
+    /// Order the first results by a cross-encoder: onnx:FOLDER, or the name of one
+    ///
+    /// It reads each of them together with the query, which takes some 10 ms each. Scores stay as they are. --explain
+    /// shows its number for each result and how long it took.
+    #[arg(long, value_name = "SPEC", help_heading = "Reranking", value_hint = ValueHint::Other)]
+    pub(crate) rerank: Option<String>,
+
+    /// How many results --rerank orders, 1 to 100
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = RERANK_TOP,
+        requires = "rerank",
+        help_heading = "Reranking",
+        value_parser = rerank_top
+    )]
+    pub(crate) rerank_top: usize,
+}
+
+fn rerank_top(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok();
+    let number = number.filter(|number| (1..=RERANK_LIMIT).contains(number));
+    number.ok_or_else(|| format!("allowed are 1 to {RERANK_LIMIT}"))
 }
 
 /// Output in parts.

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use kb_engine::calendar::Date;
 use kb_engine::{Class, Filters, Mode, Scope, Sort, SymbolKind};
 
-use super::flags::{JsonFlag, LinkFlag, PageFlags, RefreshFlag};
+use super::flags::{JsonFlag, LinkFlag, PageFlags, RefreshFlag, RerankFlags};
 use super::pattern::PatternFlags;
 use super::symbols::kinds;
 
@@ -216,6 +216,9 @@ pub(crate) struct SearchArguments {
     /// Show how each score was computed
     #[arg(long)]
     pub(crate) explain: bool,
+
+    #[command(flatten)]
+    pub(crate) rerank: RerankFlags,
 
     #[command(flatten)]
     pub(crate) link: LinkFlag,

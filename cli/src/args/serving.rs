@@ -8,6 +8,8 @@ use clap::{Args, Subcommand, ValueHint};
 use kb_engine::THREADS_LIMIT;
 use kb_mcp::hosts::Host;
 
+use super::flags::RerankFlags;
+
 /// Serve .kb files to agents and editors (Model Context Protocol)
 ///
 /// An MCP client, such as an agent or an editor, starts this command and talks to it over stdin and stdout. Its model
@@ -176,6 +178,9 @@ pub(crate) struct ServedArguments {
         value_parser = parse_threads
     )]
     pub(crate) threads: usize,
+
+    #[command(flatten)]
+    pub(crate) rerank: RerankFlags,
 }
 
 /// Serve .kb files to people and programs: pages for a browser, an HTTP API, and MCP at /mcp

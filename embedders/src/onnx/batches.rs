@@ -22,6 +22,19 @@ pub(super) struct Row {
     /// Which text it is: where the vector goes.
     pub(super) place: usize,
     pub(super) tokens: Vec<u32>,
+    /// Where the second text begins that is read with the first one; the end if there is none.
+    pub(super) second: usize,
+}
+
+impl Row {
+    /// One text.
+    pub(super) fn of_one(place: usize, tokens: Vec<u32>) -> Row {
+        Row {
+            place,
+            second: tokens.len(),
+            tokens,
+        }
+    }
 }
 
 /// A model with the threads that run it.
@@ -35,6 +48,8 @@ pub(super) struct Batches {
     pads: bool,
     /// Texts of a batch.
     batch_texts: usize,
+    /// Whether what the graph has for each text gets length 1.
+    scales: bool,
     /// What each batch is checked by before it is run; `None` for models of this machine.
     budget: Option<Budget>,
 }
@@ -56,8 +71,15 @@ impl Batches {
                 .map(|_| Arc::new(ThreadPool::with_num_threads(1)))
                 .collect(),
             batch_texts: if rounds_activations { 1 } else { BATCH_TEXTS },
+            scales: true,
             budget: None,
         }
+    }
+
+    /// With the numbers that the graph has for each text, as they are.
+    pub(super) fn unscaled(mut self) -> Batches {
+        self.scales = false;
+        self
     }
 
     /// With a check of each batch.
@@ -74,9 +96,8 @@ impl Batches {
         [(1, 1), (BATCH_TEXTS, short), (few, longest)]
     }
 
-    /// Runs one text; returns the dimension of its vector, and whether the model pools itself.
-    pub(super) fn probe(&self, tokens: Vec<u32>) -> Result<(u32, bool), EmbedError> {
-        let row = Row { place: 0, tokens };
+    /// Runs one row; returns the dimension of its vector, and whether the model pools itself.
+    pub(super) fn probe(&self, row: Row) -> Result<(u32, bool), EmbedError> {
         let (dimension, pools_itself) = match self.output(&[row], 0)? {
             Output::Tokens { dimension, .. } => (dimension, false),
             Output::Texts { dimension, .. } => (dimension, true),
@@ -194,7 +215,9 @@ impl Batches {
                 vectors
             }
             Output::Texts { mut numbers, .. } => {
-                numbers.chunks_exact_mut(dimension).for_each(normalise);
+                if self.scales {
+                    numbers.chunks_exact_mut(dimension).for_each(normalise);
+                }
                 numbers
             }
         };
@@ -207,11 +230,15 @@ impl Batches {
         let width = batch.iter().map(|row| row.tokens.len()).max().unwrap_or(0);
         let mut tokens = Vec::with_capacity(batch.len() * width);
         let mut mask = Vec::with_capacity(batch.len() * width);
+        let mut kinds = Vec::with_capacity(batch.len() * width);
         for row in batch {
             tokens.extend(row.tokens.iter().map(|token| token.cast_signed()));
             tokens.resize(tokens.len() + width - row.tokens.len(), self.padding);
             mask.resize(mask.len() + row.tokens.len(), 1);
             mask.resize(mask.len() + width - row.tokens.len(), 0);
+            kinds.resize(kinds.len() + row.second, 0);
+            kinds.resize(mask.len() - (width - row.tokens.len()), 1);
+            kinds.resize(mask.len(), 0);
         }
         if let Some(budget) = &self.budget {
             let checked = budget.check(batch.len(), width, true);
@@ -222,6 +249,7 @@ impl Batches {
             width,
             tokens,
             mask,
+            kinds,
         };
         let pool = self.pools.get(pool_number).or(self.pools.first());
         let pool = pool.ok_or(EmbedError::Stopped)?;

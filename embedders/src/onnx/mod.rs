@@ -3,41 +3,25 @@
 mod batches;
 mod budget;
 mod graph;
+mod loading;
 mod operators;
 mod protobuf;
+mod reranker;
 mod runtime;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, iter};
 
 use kb_types::{EmbedError, ModelCard, ModelFile, Pooling, TextEmbedder};
 
 use self::batches::{Batches, Row};
-use self::budget::Budget;
 use self::graph::Graph;
-use self::runtime::Runtime;
+use self::loading::{Found, KEPT_GRAPH, Loaded, Place};
+pub(crate) use self::loading::{GRAPH_LIMIT_BYTES, GRAPHS};
+pub(crate) use self::reranker::OnnxReranker;
 use crate::files::{Files, Origin};
-use crate::folder::{self, Settings};
-use crate::tokenizer::{self, Tokenizer};
-
-/// Names of the graph in folders of hubs. Those with 32-bit weights come first: the vectors of the others are further
-/// from what the model was trained for.
-pub(crate) const GRAPHS: [&str; 6] = [
-    "model.onnx",
-    "onnx/model.onnx",
-    "onnx/model_fp16.onnx",
-    "onnx/model_int8.onnx",
-    "onnx/model_quantized.onnx",
-    "model_quantized.onnx",
-];
-
-/// Most bytes of the graph and of each file of weights: what Protocol Buffers allow.
-pub(crate) const GRAPH_LIMIT_BYTES: u64 = (1 << 31) - 1;
-
-/// The name of the graph in a .kb.
-const KEPT_GRAPH: &str = "model.onnx";
-/// The name of the tokenizer.
-const TOKENIZER: &str = "tokenizer.json";
+use crate::folder;
+use crate::tokenizer::Tokenizer;
 
 /// Texts that keep all threads busy with batches of similar length.
 const PREFERRED_TEXTS: usize = 256;
@@ -56,16 +40,6 @@ pub(crate) struct OnnxEmbedder {
     origin: Origin,
 }
 
-/// Where a model is.
-struct Place<'p> {
-    files: &'p Files,
-    /// The folder with the settings.
-    home: &'p Path,
-    graph: &'p Path,
-    name: String,
-    location: String,
-}
-
 impl fmt::Debug for OnnxEmbedder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "OnnxEmbedder({})", self.card)
@@ -79,24 +53,6 @@ pub(crate) fn weight_files(bytes: &[u8]) -> Result<Vec<String>, String> {
     Ok(names.map(|name| (*name).to_owned()).collect())
 }
 
-/// The graph that a path means: the path itself, or a file of the folder.
-fn graph_file(path: &Path) -> Result<PathBuf, EmbedError> {
-    if path.is_file() {
-        return Ok(path.to_owned());
-    }
-    let found = GRAPHS
-        .iter()
-        .map(|name| path.join(name))
-        .find(|file| file.is_file());
-    found.ok_or_else(|| EmbedError::Missing {
-        what: format!(
-            "a graph in {} (one of {})",
-            path.display(),
-            GRAPHS.join(", ")
-        ),
-    })
-}
-
 impl OnnxEmbedder {
     /// Reads a model: a folder with the graph, `tokenizer.json` and settings, or the graph in such a folder.
     ///
@@ -104,25 +60,7 @@ impl OnnxEmbedder {
     /// [`EmbedError::Missing`] for files, [`EmbedError::Budget`] for files that are too long, and [`EmbedError::Unfit`]
     /// for what this program cannot do.
     pub(crate) fn load(path: &Path, threads: usize) -> Result<OnnxEmbedder, EmbedError> {
-        let path = folder::absolute(path)?;
-        let graph = graph_file(&path)?;
-        let beside = graph.parent().unwrap_or(&path);
-        // Hubs keep graphs in a folder of their own below the settings.
-        let folders = [beside, beside.parent().unwrap_or(beside)];
-        let home = folders
-            .into_iter()
-            .find(|folder| folder.join("tokenizer.json").is_file());
-        let home = home.ok_or_else(|| EmbedError::Missing {
-            what: beside.join("tokenizer.json").display().to_string(),
-        })?;
-        let place = Place {
-            files: &Files::Disk,
-            home,
-            graph: &graph,
-            name: folder::name(home),
-            location: path.display().to_string(),
-        };
-        OnnxEmbedder::build(&place, threads)
+        Found::at(path)?.with_place(|place| OnnxEmbedder::build(place, threads))
     }
 
     /// Reads a model that a .kb keeps.
@@ -145,51 +83,20 @@ impl OnnxEmbedder {
     }
 
     fn build(place: &Place<'_>, threads: usize) -> Result<OnnxEmbedder, EmbedError> {
-        let Place {
-            files, home, graph, ..
-        } = *place;
-        let mut origin = Origin::default();
-        let tokenizer_path = home.join(TOKENIZER);
-        let tokenizer_bytes = files.read(&tokenizer_path, tokenizer::FILE_LIMIT_BYTES)?;
-        let mut tokenizer = Tokenizer::new(&tokenizer_path, &tokenizer_bytes)?;
-        let settings = Settings::read(files, home, tokenizer.truncation())?;
-        if settings.lower_case {
-            tokenizer.lower_case();
-        }
-
-        let bytes = files.read(graph, GRAPH_LIMIT_BYTES)?;
-        let unfit = |reason: String| EmbedError::Unfit {
-            reason: format!("{}: {reason}", graph.display()),
-        };
-        let read = Graph::read(&bytes).map_err(unfit)?;
-        origin.add(KEPT_GRAPH, graph);
-        origin.add(TOKENIZER, &tokenizer_path);
-        let mut weights = Vec::with_capacity(read.weight_files.len());
-        for name in &read.weight_files {
-            let path = graph.with_file_name(name);
-            weights.push(((*name).to_owned(), files.read(&path, GRAPH_LIMIT_BYTES)?));
-            origin.add(name, &path);
-        }
-        let mut hash = blake3::Hasher::new();
-        let parts = iter::once(&bytes).chain(weights.iter().map(|(_, bytes)| bytes));
-        for part in parts.chain([&tokenizer_bytes]) {
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
-        let rounds_activations = read.rounds_activations();
-        let budget = Budget::new(&read);
-        let is_strict = matches!(files, Files::Kept(_));
-        // Before the runtime computes anything: it does what depends on weights alone when it loads them.
-        for (texts, width) in Batches::extremes(settings.max_tokens) {
-            budget.check(texts, width, is_strict).map_err(unfit)?;
-        }
-        let runtime = Runtime::load(bytes, weights, settings.pooling).map_err(unfit)?;
-        if let (Some(step), false) = (&settings.further_step, runtime.pools_itself()) {
-            return Err(unfit(format!(
+        let loaded = Loaded::read(place, threads)?;
+        if let (Some(step), false) = (&loaded.settings.further_step, loaded.pools_itself) {
+            return Err(place.unfit(format!(
                 "the model has a step {step} behind the pooling, and the graph does not compute it"
             )));
         }
-
+        let Loaded {
+            tokenizer,
+            settings,
+            batches,
+            weights,
+            origin,
+            ..
+        } = loaded;
         let prefix_tokens = |prefix: &str| {
             let tokens = tokenizer.encode(prefix, usize::MAX).len();
             tokens.saturating_sub(tokenizer.around())
@@ -207,19 +114,15 @@ impl OnnxEmbedder {
                 query_prefix: settings.query_prefix,
                 passage_prefix: settings.passage_prefix,
                 max_tokens: settings.max_tokens,
-                weights: Some(*hash.finalize().as_bytes()),
+                weights: Some(weights),
             },
-            batches: Batches::new(runtime, tokenizer.padding(), threads, rounds_activations)
-                .within(is_strict.then_some(budget)),
+            batches,
             tokenizer,
-            home: home.to_path_buf(),
-            origin: match files {
-                Files::Disk => origin,
-                Files::Kept(_) => Origin::default(),
-            },
+            home: place.home.to_path_buf(),
+            origin,
         };
         embedder.probe().map_err(|error| match error {
-            EmbedError::Unfit { reason } => unfit(reason),
+            EmbedError::Unfit { reason } => place.unfit(reason),
             other => other,
         })?;
         Ok(embedder)
@@ -230,7 +133,7 @@ impl OnnxEmbedder {
     fn probe(&mut self) -> Result<(), EmbedError> {
         let mut tokens = self.tokenizer.encode("probe", 8);
         tokens.insert(tokens.len() / 2, self.tokenizer.highest());
-        let (dimension, pools_itself) = self.batches.probe(tokens)?;
+        let (dimension, pools_itself) = self.batches.probe(Row::of_one(0, tokens))?;
         self.card.dimension = dimension;
         if pools_itself {
             self.card.pooling = Pooling::Given;
@@ -265,7 +168,7 @@ impl OnnxEmbedder {
                 self.tokenizer.encode(&format!("{prefix}{text}"), limit)
             };
             if tokens.len() > nothing {
-                rows.push(Row { place, tokens });
+                rows.push(Row::of_one(place, tokens));
             }
         }
         rows

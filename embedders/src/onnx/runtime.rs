@@ -24,12 +24,13 @@ pub(super) enum Output {
     Texts { dimension: usize, numbers: Vec<f32> },
 }
 
-/// A batch: `[texts, width]` tokens with their mask, 1 where a token is.
+/// A batch: `[texts, width]` tokens with their mask, 1 where a token is, and kinds, 1 in the second of two texts.
 pub(super) struct Batch {
     pub(super) texts: usize,
     pub(super) width: usize,
     pub(super) tokens: Vec<i32>,
     pub(super) mask: Vec<i32>,
+    pub(super) kinds: Vec<i32>,
 }
 
 /// A loaded model.
@@ -105,7 +106,7 @@ impl Runtime {
         };
         let mut inputs = Vec::with_capacity(INPUTS.len());
         if let Some(id) = self.token_type_ids {
-            inputs.push((id, value(vec![0; batch.tokens.len()])?.into()));
+            inputs.push((id, value(batch.kinds)?.into()));
         }
         if let Some(id) = self.attention_mask {
             inputs.push((id, value(batch.mask)?.into()));

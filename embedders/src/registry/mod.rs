@@ -7,13 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fmt, thread};
 
-use kb_types::{EmbedError, ModelCard, ModelFile, TextEmbedder};
+use kb_types::{EmbedError, ModelCard, ModelFile, Reranker, TextEmbedder};
 
 pub use self::resolver::{Resolver, sends_texts};
 pub use self::specification::Specification;
 use crate::cache::{self, Cache};
 use crate::model2vec::Model2VecEmbedder;
-use crate::onnx::OnnxEmbedder;
+use crate::onnx::{OnnxEmbedder, OnnxReranker};
 use crate::service::{Address, Patience, ServiceEmbedder};
 
 /// Most threads of a model. Each needs memory for a batch.
@@ -154,6 +154,31 @@ pub fn parse_with(
             }
             None => Err(specification::unknown_name(&name, cache)),
         },
+    }
+}
+
+/// Loads the cross-encoder that a specification names: `onnx:FOLDER`, or the name of such a model.
+///
+/// # Errors
+/// [`EmbedError::Specification`] if it names none, and the errors of the model.
+pub fn reranker(text: &str, options: &Options) -> Result<Arc<dyn Reranker>, EmbedError> {
+    let cache = Cache::of_user();
+    let path = match Specification::parse(text)? {
+        Specification::Onnx(path) => path,
+        Specification::Named(name) => match cache.as_ref().and_then(|cache| cache.get(&name)) {
+            Some(entry) if entry.kind == cache::Kind::Onnx => entry.path,
+            Some(_) => return Err(no_reranker(text)),
+            None => return Err(specification::unknown_name(&name, cache.as_ref())),
+        },
+        _ => return Err(no_reranker(text)),
+    };
+    Ok(Arc::new(OnnxReranker::load(&path, options.threads())?))
+}
+
+fn no_reranker(text: &str) -> EmbedError {
+    EmbedError::Specification {
+        spec: text.to_owned(),
+        reason: "a reranker is a cross-encoder: onnx:FOLDER, or the name of one".to_owned(),
     }
 }
 

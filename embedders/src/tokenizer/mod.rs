@@ -71,6 +71,14 @@ impl Tokenizer {
         tokens
     }
 
+    /// Appends the tokens of a second text to those of a first one, with those that end a text, up to `limit` together.
+    pub(crate) fn encode_second(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
+        let room = limit.saturating_sub(self.0.end.len()).max(tokens.len());
+        self.append(text, room, tokens);
+        tokens.truncate(room);
+        tokens.extend_from_slice(&self.0.end);
+    }
+
     /// The tokens of a text alone, at most `limit`, without those that stand for unknown words.
     pub(crate) fn known(&self, text: &str, limit: usize) -> Vec<u32> {
         let mut tokens = Vec::new();

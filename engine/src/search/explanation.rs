@@ -91,10 +91,11 @@ pub struct Bonus {
     /// neighbours in the text. `definition`: a line of the text defines a name, or is a heading, with words of the
     /// query. `symbol`: it defines the name that the query asks for. `repeats`: better hits of its document come first.
     /// `contextual`: the score by a model that is not built in, and what it adds to that of the built-in one.
+    /// `reranker`: the number by which the first hits were ordered anew; it adds nothing.
     pub name: &'static str,
-    /// How much of it there is, 0..1; of `repeats` what it adds.
+    /// How much of it there is, 0..1; of `repeats` what it adds, of `reranker` any number.
     pub value: f32,
-    /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1.
+    /// Its part of [`Hit::fused_score`](crate::Hit::fused_score), -1..1; of `reranker` the same as `value`.
     pub score: f32,
 }
 
@@ -109,7 +110,7 @@ impl Bonus {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// `plan`, `keyword`, `vector`, `fuse`, `rank`, `documents` or `text`; on two threads `keyword and vector` for both.
+    /// `plan`, `keyword`, `vector`, `fuse`, `rank`, `rerank`, `documents` or `text`; on two threads `keyword and vector` for both.
     pub name: &'static str,
     /// Duration in microseconds.
     pub micros: u64,

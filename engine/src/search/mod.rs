@@ -49,7 +49,8 @@ pub(crate) use filter::evaluation::documents_where;
 pub use filters::Filters;
 pub(crate) use many::search_many;
 pub use models::install_models;
-pub use options::{Mode, Scope, Sort};
+pub use options::{Mode, RERANK_LIMIT, RERANK_TOP, Rerank, Scope, Sort};
+pub use pipeline::rerank::install_reranker;
 pub(crate) use pipeline::search;
 pub(crate) use plan::embedded;
 #[cfg(feature = "testing")]

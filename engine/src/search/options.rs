@@ -1,4 +1,46 @@
-//! The choices of a request: index, order, and what a hit stands for.
+//! The choices of a request: index, order, what a hit stands for, and a model that orders the first ones.
+
+use std::sync::Arc;
+
+use kb_types::Reranker;
+
+/// Passages that a [`Rerank`] orders unless it says how many.
+pub const RERANK_TOP: usize = 20;
+
+/// Most passages that a [`Rerank`] orders.
+// Each is read by the model with the query, which takes some 10 ms; behind the first hundred there is little to find.
+pub const RERANK_LIMIT: usize = 100;
+
+/// A model that reads the first passages of an answer together with the query, and orders them anew.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Rerank {
+    /// The model.
+    pub model: Arc<dyn Reranker>,
+    /// How many passages it orders, `1..=`[`RERANK_LIMIT`]; later ones stay where they are.
+    pub top: usize,
+}
+
+impl Rerank {
+    /// The first [`RERANK_TOP`] passages by that model.
+    pub fn new(model: Arc<dyn Reranker>) -> Rerank {
+        let top = RERANK_TOP;
+        Rerank { model, top }
+    }
+
+    /// Sets how many passages it orders.
+    #[must_use]
+    pub fn top(mut self, top: usize) -> Rerank {
+        self.top = top;
+        self
+    }
+}
+
+impl PartialEq for Rerank {
+    fn eq(&self, other: &Rerank) -> bool {
+        Arc::ptr_eq(&self.model, &other.model) && self.top == other.top
+    }
+}
 
 /// Which index answers a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

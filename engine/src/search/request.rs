@@ -5,7 +5,7 @@ use kb_types::error::{Error, Result};
 use crate::index::vector::Scan;
 use crate::paging::PageOptions;
 use crate::search::filters::Filters;
-use crate::search::options::{Mode, Scope, Sort};
+use crate::search::options::{Mode, RERANK_LIMIT, Rerank, Scope, Sort};
 use crate::search::show::Show;
 
 /// Longest query that is searched, in bytes; the rest of a longer one is ignored with a warning.
@@ -102,6 +102,11 @@ pub struct Request {
     /// must have a column of that name, with the same dimensions and metric. Without a vector the query is
     /// embedded, which only [`BUILT_IN_VECTORS`](crate::BUILT_IN_VECTORS) allows.
     pub vector_column: Option<String>,
+    /// The model that orders the first passages anew; `None`: that of [`install_reranker`](crate::install_reranker), if
+    /// there is one. Only an answer in the order of [`Sort::Score`] of one hit for a passage or document is ordered, not
+    /// one of symbols, groups or documents that are listed. [`Hit::score`](crate::Hit::score) stays what it is without
+    /// it. If the model fails, the answer is as without it, with a warning.
+    pub rerank: Option<Rerank>,
     /// Token budget and cursor.
     pub page: PageOptions,
     /// Whether the response has an [`Explanation`](crate::Explanation), and each hit its
@@ -132,6 +137,7 @@ impl Request {
             threads: 1,
             vector: None,
             vector_column: None,
+            rerank: None,
             page: PageOptions::default(),
             explain: false,
         }
@@ -270,6 +276,13 @@ impl Request {
         self
     }
 
+    /// Sets the model that orders the first passages anew.
+    #[must_use]
+    pub fn rerank(mut self, rerank: impl Into<Option<Rerank>>) -> Request {
+        self.rerank = rerank.into();
+        self
+    }
+
     /// Sets token budget and cursor.
     #[must_use]
     pub fn page(mut self, page: PageOptions) -> Request {
@@ -324,6 +337,12 @@ impl Request {
                 "hits are symbols here, which have no fields".to_owned(),
             );
         }
+        if let Some(rerank) = &self.rerank
+            && !(1..=RERANK_LIMIT).contains(&rerank.top)
+        {
+            let reason = format!("{} given; allowed are 1 to {RERANK_LIMIT}", rerank.top);
+            return invalid("rerank_top", reason);
+        }
         self.show.validate()?;
         if self
             .previews
@@ -371,6 +390,7 @@ impl Request {
             threads: _,
             vector,
             vector_column,
+            rerank,
             page: _,
             explain: _,
         } = self;
@@ -382,6 +402,10 @@ impl Request {
         }
         if let Some(field) = group_by {
             options.push_str(&format!(" by {field:?}"));
+        }
+        if let Some(rerank) = rerank {
+            let name = rerank.model.name();
+            options.push_str(&format!(" reranked {name:?} {}", rerank.top));
         }
         [query.clone(), options]
     }
@@ -401,8 +425,24 @@ pub(crate) fn check_threads(threads: usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use kb_types::{Class, EmbedError, Reranker, SymbolKind};
+
     use super::*;
-    use kb_types::{Class, SymbolKind};
+
+    #[derive(Debug)]
+    struct Model;
+
+    impl Reranker for Model {
+        fn name(&self) -> &str {
+            "model"
+        }
+
+        fn scores(&self, _: &str, _: &[&str]) -> std::result::Result<Vec<f32>, EmbedError> {
+            Ok(Vec::new())
+        }
+    }
 
     /// One change of each field and of each filter, with whether a cursor is bound to it.
     fn changes() -> Vec<(Request, bool)> {
@@ -413,6 +453,7 @@ mod tests {
             (base().plain(true), true),
             (base().exact(true), true),
             (base().k(11), true),
+            (base().rerank(Rerank::new(Arc::new(Model))), true),
             (base().mode(Mode::Keyword), true),
             (base().scope(Scope::Documents), true),
             (base().sort(Sort::Path), true),

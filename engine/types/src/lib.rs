@@ -29,7 +29,9 @@ pub mod syntax;
 
 pub use cell_range::{CellRange, column_name, column_number};
 pub use edit_distance::edit_distance;
-pub use embedding::{EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, TextEmbedder};
+pub use embedding::{
+    EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, Reranker, TextEmbedder,
+};
 pub use error::{Error, PatternFault, Result};
 pub use name_pattern::NamePattern;
 pub use part::{Page, PageSource, Part, PartContent, PartKind, Sheet, Slide};

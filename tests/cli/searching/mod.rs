@@ -2,6 +2,7 @@
 
 mod answers;
 mod regex;
+mod reranking;
 mod symbols;
 mod vector_recall;
 mod vectors;

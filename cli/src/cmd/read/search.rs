@@ -15,6 +15,7 @@ use crate::cmd::freshness::{refresh, warn_of_changes};
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::models::reranker;
 use crate::output::Output;
 use crate::output::format::{count, plural, shell_word};
 use crate::output::passage::{Layout, render_linked};
@@ -126,6 +127,7 @@ fn request(arguments: &SearchArguments, mode: Mode) -> Result<Request, Failure> 
     request.vector = arguments.vector.as_deref().map(one_vector).transpose()?;
     request.vector_column.clone_from(&arguments.vector_column);
     request.group_by.clone_from(&arguments.group_by);
+    request.rerank = reranker(&arguments.rerank)?;
     Ok(request)
 }
 

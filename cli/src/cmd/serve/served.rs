@@ -4,12 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use kb_engine::install_reranker;
 use kb_mcp::{Note, Opened, Options, StartError, is_index_name};
 
 use crate::args::ServedArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::{locate, locate_argument};
+use crate::models::reranker;
 use crate::output::format::shell_word;
 use crate::output::log;
 use crate::watch::serve::follow;
@@ -17,6 +19,9 @@ use crate::watch::serve::follow;
 /// What a server is started with; all tools under their own names.
 pub(super) fn options(arguments: &ServedArguments, verb: &'static str) -> Result<Options, Failure> {
     let note: Note = Arc::new(log);
+    if let Some(rerank) = reranker(&arguments.rerank)? {
+        install_reranker(rerank).map_err(|error| Failure::usage(error.to_string(), None))?;
+    }
     let opened = (arguments.allow_write && !arguments.no_watch).then(|| {
         let note = Arc::clone(&note);
         let allowed = allowed(&arguments.allow_root);

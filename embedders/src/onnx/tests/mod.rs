@@ -2,6 +2,7 @@
 
 mod budget;
 mod made;
+mod rerankers;
 
 use std::fs;
 use std::path::Path;

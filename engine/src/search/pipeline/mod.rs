@@ -1,5 +1,6 @@
 //! The stages of one search, in order.
 
+pub(super) mod rerank;
 mod spelling;
 
 use kb_types::error::Result;
@@ -15,7 +16,6 @@ use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::rank::Ranker;
 use crate::search::rank::parts::Rules;
 use crate::search::rank::passages::Passage;
-use crate::search::rank::scored::Scored;
 use crate::search::read_cache::ReadCache;
 use crate::search::relevance::Relevance;
 use crate::search::render::hit::{HIT_TEXT_LIMIT_BYTES, Renderer};
@@ -61,7 +61,7 @@ pub(crate) fn search(
         relevance,
         warnings: of_answer,
         facets,
-    } = find(
+    } = ordered(
         request,
         parsed,
         &sources,
@@ -194,6 +194,29 @@ impl Answer<'_> {
         let dropped = parsed.drop_lenient();
         (!dropped.is_empty()).then_some((parsed, dropped))
     }
+}
+
+/// As [`find`], with the first passages in the order of a model, if the request wants one.
+fn ordered<'b>(
+    request: &'b Request,
+    parsed: ParsedQuery,
+    sources: &'b Sources<'b>,
+    analyser: &mut Analyser,
+    (start, wanted): (usize, usize),
+    timer: &mut StepTimer,
+) -> Result<Answer<'b>> {
+    let Some(rerank) = rerank::wanted(request)? else {
+        return find(request, parsed, sources, analyser, (start, wanted), timer);
+    };
+    // All that the model orders are found, whatever page is asked for.
+    let window = (start, rerank.top.saturating_sub(start).max(wanted));
+    let mut answer = find(request, parsed, sources, analyser, window, timer)?;
+    let passages = &mut answer.found.passages;
+    let warning = rerank::apply(rerank, &answer.plan, sources, passages, &mut answer.cache)?;
+    answer.warnings.extend(warning);
+    passages.truncate(start.saturating_add(wanted));
+    timer.step("rerank");
+    Ok(answer)
 }
 
 /// The results from the first to the end of the window, its start and length: symbols or passages.
@@ -431,7 +454,7 @@ fn render<'r>(
         let room = Room::new(budget.left_bytes(), number, found.len());
         let mut hit = renderer.hit(passage, terms, room)?;
         if request.explain {
-            hit.bonuses = bonuses(&passage.best, plan, sources);
+            hit.bonuses = bonuses(passage, plan, sources);
         }
         if !budget.take_holding(hit.cost_bytes(), hit.held_bytes()) {
             break;
@@ -475,14 +498,17 @@ fn term_scores(query: &Query<'_>, address: ChunkAddress) -> Result<Vec<TermScore
 }
 
 /// What is known of a hit beside its keyword and vector score, and what it adds.
-fn bonuses(best: &Scored, plan: &Plan<'_>, sources: &Sources<'_>) -> Vec<Bonus> {
+fn bonuses(passage: &Passage, plan: &Plan<'_>, sources: &Sources<'_>) -> Vec<Bonus> {
+    let best = &passage.best;
     let file = sources.file_of(best.address.segment);
     let keyword_weight = 1.0 - plan.vector(file).weight;
     let parts = Rules::of(&plan.intent).parts(best.fused, keyword_weight, &best.features);
     let parts = parts.into_iter().filter(|part| part.value != 0.0);
     let contextual = best.contextual.iter();
-    contextual
-        .map(|it| Bonus::new("contextual", it.score, it.gain))
+    let reranked = passage.reranked.iter();
+    reranked
+        .map(|number| Bonus::new("reranker", *number, *number))
+        .chain(contextual.map(|it| Bonus::new("contextual", it.score, it.gain)))
         .chain(parts.map(|part| Bonus::new(part.name, part.value, part.score)))
         .collect()
 }

@@ -1,11 +1,16 @@
 //! What is shown where nothing is relevant, or scores enough.
 
+use std::sync::Arc;
+
+use kb_types::{EmbedError, Reranker};
+
 use super::{find, renderer};
 use crate::index::keyword::Analyser;
 use crate::kb::{Kb, KbWriter};
+use crate::paging::PageOptions;
 use crate::search::calibration::shown_score;
 use crate::search::filters::Filters;
-use crate::search::options::{Mode, Sort};
+use crate::search::options::{Mode, Rerank, Sort};
 use crate::search::plan;
 use crate::search::relevance::Relevance;
 use crate::search::render::room::Room;
@@ -152,4 +157,111 @@ fn what_is_read_to_find_symbols_is_not_read_again_to_show_them() {
         Ok(())
     })
     .unwrap();
+}
+
+/// Prefers passages that have a word.
+#[derive(Debug)]
+struct Wants(&'static str);
+
+impl Reranker for Wants {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError> {
+        assert_eq!(query, "wind from the north");
+        let scores = passages.iter().map(|passage| match self.0 {
+            "nan" => f32::NAN,
+            word => f32::from(u8::from(passage.contains(word))),
+        });
+        match self.0 {
+            "failing" => Err(EmbedError::NotFinite),
+            "short" => Ok(scores.skip(1).collect()),
+            _ => Ok(scores.collect()),
+        }
+    }
+}
+
+fn reranked(word: &'static str, top: usize) -> Request {
+    let rerank = Rerank::new(Arc::new(Wants(word))).top(top);
+    Request::new("wind from the north").k(3).rerank(rerank)
+}
+
+fn found(kb: &Kb, request: &Request) -> Vec<String> {
+    let hits = kb.search(request).unwrap().hits;
+    hits.iter().map(|hit| hit.document.clone()).collect()
+}
+
+#[test]
+fn a_model_orders_the_first_passages_and_no_others() {
+    let (_folder, kb) = logbook();
+    let plain = Request::new("wind from the north");
+    let before = found(&kb, &plain.clone().k(20));
+    let place = before.iter().position(|path| path == "05.md").unwrap();
+    assert!(place > 3, "{before:?}");
+    let request = reranked(" 5 knots", place + 1).explain(true);
+    let response = kb.search(&request).unwrap();
+    assert_eq!(response.hits.len(), 3);
+    assert_eq!(response.hits[0].document, "05.md");
+    // The others stay in their order, and all keep their scores.
+    assert_eq!(response.hits[1].document, before[0]);
+    let score = |request: &Request| kb.search(request).unwrap().hits[0].score;
+    assert_eq!(response.hits[1].score, score(&plain));
+    let bonus = response.hits[0].bonuses.iter();
+    let values: Vec<f32> = bonus
+        .filter(|it| it.name == "reranker")
+        .map(|it| it.value)
+        .collect();
+    assert_eq!(values, [1.0]);
+    let steps = response.explanation.unwrap().steps;
+    assert!(steps.iter().any(|step| step.name == "rerank"), "{steps:?}");
+    // One fewer, and it is not read.
+    assert_eq!(found(&kb, &reranked(" 5 knots", place)), before[..3]);
+    // Pages go on where the one before ended.
+    let mut request = reranked(" 5 knots", place + 1);
+    let mut all = Vec::new();
+    loop {
+        let hits = kb.search(&request).unwrap().hits;
+        all.extend(hits.iter().map(|hit| hit.document.clone()));
+        let Some(next) = hits.next else { break };
+        request = request.page(PageOptions::default().cursor(next));
+    }
+    let mut expected = before.clone();
+    let first = expected.remove(place);
+    expected.insert(0, first);
+    assert_eq!(all, expected);
+    // A cursor is bound to the model.
+    let next = kb.search(&reranked(" 5 knots", 9)).unwrap().hits.next;
+    let page = PageOptions::default().cursor(next.unwrap());
+    let error = kb.search(&plain.k(3).page(page)).unwrap_err();
+    assert_eq!(error.code(), "INVALID_CONTINUATION_TOKEN");
+}
+
+#[test]
+fn a_model_that_fails_leaves_the_order_and_says_why() {
+    let (_folder, kb) = logbook();
+    let before = found(&kb, &Request::new("wind from the north").k(3));
+    for (word, reason) in [
+        ("nan", "not finite"),
+        ("failing", "not finite"),
+        ("short", "13 vectors for 14 texts"),
+    ] {
+        let request = reranked(word, 20);
+        assert_eq!(found(&kb, &request), before);
+        let warnings = kb.search(&request).unwrap().warnings;
+        let has = |warning: &String| warning.contains(word) && warning.contains(reason);
+        assert!(warnings.iter().any(has), "{warnings:?}");
+    }
+    for wrong in [
+        reranked("a", 0),
+        reranked("a", 101),
+        reranked("a", 20).sort(Sort::Recency),
+        reranked("a", 20).smart_context(true),
+        reranked("a", 20).group_by("author"),
+    ] {
+        assert_eq!(kb.search(&wrong).unwrap_err().code(), "INVALID_ARGUMENT");
+    }
+    // What is listed has no passages to read.
+    let titles = reranked("failing", 20).mode(Mode::Title);
+    assert!(kb.search(&titles).unwrap().warnings.is_empty());
 }

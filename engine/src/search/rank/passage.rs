@@ -23,6 +23,8 @@ pub(crate) struct Passage {
     pub(crate) more_in_document: u32,
     /// Other documents that have its text, or nearly the same.
     pub(crate) copied_in: Vec<(usize, DocumentId)>,
+    /// What the model said that ordered the first passages anew; `None` where it did not read it.
+    pub(crate) reranked: Option<f32>,
 }
 
 /// Where a symbol lies that a passage is.
@@ -48,6 +50,7 @@ impl Passage {
             symbol: None,
             more_in_document: 0,
             copied_in: Vec::new(),
+            reranked: None,
         }
     }
 }

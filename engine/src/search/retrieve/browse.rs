@@ -163,6 +163,7 @@ fn all(sources: &Sources<'_>, filter: &TwoPhaseFilter<'_>) -> Result<Vec<Passage
                 symbol: None,
                 more_in_document: 0,
                 copied_in: Vec::new(),
+                reranked: None,
             });
         }
     }
@@ -207,6 +208,7 @@ fn titled(
                 symbol: None,
                 more_in_document: 0,
                 copied_in: Vec::new(),
+                reranked: None,
             };
             found.push((Reverse(hit.modified_ms), hit.handle, file, passage));
         }

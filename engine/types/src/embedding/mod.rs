@@ -261,6 +261,19 @@ pub trait TextEmbedder: Send + Sync + Debug {
     }
 }
 
+/// A model that reads a query and a passage together and says how well the passage answers, such as a cross-encoder. Calls
+/// may come from several threads at once.
+pub trait Reranker: Send + Sync + Debug {
+    /// The name in messages.
+    fn name(&self) -> &str;
+
+    /// One number for each passage, higher for better answers. A number depends on the query and its passage alone.
+    ///
+    /// # Errors
+    /// Those of the model.
+    fn scores(&self, query: &str, passages: &[&str]) -> Result<Vec<f32>, EmbedError>;
+}
+
 /// Finds models by their cards: what a front gives to the engine.
 pub trait EmbedderResolver: Send + Sync + Debug {
     /// The model of a card. Calls for the same card are cheap after the first one. The caller compares the card of the

@@ -285,10 +285,29 @@ fn launch_arguments(arguments: &McpArguments, options: &Options) -> Result<Vec<S
             words.extend([flag.to_owned(), value.clone()]);
         }
     }
+    let rerank = &arguments.served.rerank;
+    if let Some(specification) = &rerank.rerank {
+        let top = rerank.rerank_top.to_string();
+        let specification = absolute_model(specification)?;
+        words.extend([
+            "--rerank".to_owned(),
+            specification,
+            "--rerank-top".to_owned(),
+            top,
+        ]);
+    }
     if options.threads > 1 {
         words.extend(["--threads".to_owned(), options.threads.to_string()]);
     }
     Ok(words)
+}
+
+/// The specification of a model whose folder is found from everywhere.
+fn absolute_model(specification: &str) -> Result<String, Failure> {
+    match specification.split_once(':') {
+        Some((kind, folder)) => Ok(format!("{kind}:{}", absolute(Path::new(folder))?)),
+        None => Ok(specification.to_owned()),
+    }
 }
 
 fn absolute(path: &Path) -> Result<String, Failure> {
