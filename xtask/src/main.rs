@@ -54,8 +54,8 @@ Before a merge:
 
 Long trials:
   crash [STATES]        power loss at every operation (default 10000 states), SIGKILLs, bit flips
-  trials [NAME]         hostile trees, moves, permissions, words, kills, attacks: rounds of what every test
-                        run tries in short
+  trials [NAME]         hostile trees, moves, permissions, words, kills, attacks, models: rounds of what every
+                        test run tries in short
        --rounds N       instead of the usual number of each
        --seed S         the first seed (default 1)
 

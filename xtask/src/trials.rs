@@ -1,11 +1,15 @@
 //! The long form of the trials that every test run makes in short: hostile trees, moves, permissions,
-//! texts, kills, attacks and requests over HTTP, from a seed; and of many clients at once, for as many seconds as rounds.
+//! texts, kills, attacks, requests over HTTP and models, from a seed; and of many clients at once, for as many seconds as
+//! rounds.
 
 use anyhow::{Context, Result, bail};
 use xtask::repository;
 
+/// The trial that is among the unit tests of another crate than the others.
+const MODELS: &str = "models";
+
 /// A trial, its tests, and how many rounds of it the long form makes.
-const TRIALS: [(&str, &str, u64); 8] = [
+const TRIALS: [(&str, &str, u64); 9] = [
     ("trees", "trials::trees::", 30),
     ("moves", "trials::moves::", 280),
     ("permissions", "trials::permissions::", 1),
@@ -14,6 +18,7 @@ const TRIALS: [(&str, &str, u64); 8] = [
     ("attacks", "trials::attacks::", 50),
     ("requests", "serve::hostile::", 10_000),
     ("load", "serve::load::", 60),
+    (MODELS, "onnx::tests::mutations::", 100_000),
 ];
 
 /// Runs the verb: `trials [NAME] [--rounds N] [--seed S]`.
@@ -43,9 +48,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
             continue;
         }
         println!("--- {name}");
-        let mut command = repository::cargo(&["test", "--release", "--package", "kb-cli"]);
+        let program = match name {
+            MODELS => &["--package", "kb-embedders", "--lib"][..],
+            _ => &["--package", "kb-cli", "--test", "tests"],
+        };
+        let mut command = repository::cargo(&["test", "--release"]);
         command
-            .args(["--test", "tests", "--", "--nocapture", "--test-threads=1"])
+            .args(program)
+            .args(["--", "--nocapture", "--test-threads=1"])
             .arg(tests)
             .env("KB_TRIAL_ROUNDS", rounds.unwrap_or(usual).to_string())
             .env("KB_TRIAL_SEED", seed.to_string())

@@ -20,6 +20,11 @@ use super::graph::Graph;
 const LIVE_LIMIT: u64 = 1 << 28;
 /// Most numbers of values that are computed from weights alone, which the runtime keeps.
 const WEIGHTS_LIMIT: u64 = 1 << 30;
+/// Most numbers of these values in a model of strangers, for each number that its files store: weights of 4 bits become
+/// numbers of 32, and are turned and packed. A small file must not fill the memory.
+const GROWTH_LIMIT: u64 = 16;
+/// What such a model may have beside that: 16 MiB.
+const GROWTH_BASE: u64 = 1 << 22;
 /// Most steps for a token: multiplications, and numbers that are read and written. The largest encoders, of 340 million
 /// weights, take about as many.
 const TOKEN_STEPS: u64 = 1 << 29;
@@ -57,6 +62,8 @@ pub(super) struct Budget {
     last_use: Vec<usize>,
     /// Whether the graph can be read in two ways.
     is_ambiguous: bool,
+    /// Numbers of all constants.
+    stored: u64,
 }
 
 impl Budget {
@@ -77,6 +84,11 @@ impl Budget {
                 *room = Some(value);
             }
         }
+        let sizes = graph.constants.iter().map(|constant| {
+            let dims = constant.shape.iter();
+            dims.fold(1, |product: u64, dim| product.saturating_mul(*dim))
+        });
+        let stored = sizes.fold(0, u64::saturating_add);
         let mut steps = Vec::with_capacity(graph.nodes.len());
         for node in graph.nodes.iter().filter(|node| node.kind != "Constant") {
             let attributes = node.attributes.iter();
@@ -119,6 +131,7 @@ impl Budget {
             inputs,
             last_use,
             is_ambiguous,
+            stored,
         }
     }
 
@@ -140,6 +153,11 @@ impl Budget {
         }
         let tokens = texts.saturating_mul(width);
         let most = BASE_STEPS.saturating_add(TOKEN_STEPS.saturating_mul(tokens));
+        let growth = self.stored.saturating_mul(GROWTH_LIMIT);
+        let most_weights = match is_strict {
+            true => WEIGHTS_LIMIT.min(growth.saturating_add(GROWTH_BASE)),
+            false => WEIGHTS_LIMIT,
+        };
         let (mut live, mut weights, mut taken) = (0u64, 0u64, 0u64);
         for (number, step) in self.steps.iter().enumerate() {
             let of = |place: &Option<usize>| values.get((*place)?)?.as_ref();
@@ -175,7 +193,7 @@ impl Budget {
                     (*room, *constant) = (Some(value), of_weights);
                 }
             }
-            if live > LIVE_LIMIT || weights > WEIGHTS_LIMIT || taken > most {
+            if live > LIVE_LIMIT || weights > most_weights || taken > most {
                 let kind = &step.kind;
                 return Err(format!(
                     "{texts} texts of {width} tokens take more than a model may, from an operator {kind} on"

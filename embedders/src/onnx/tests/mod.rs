@@ -2,6 +2,7 @@
 
 mod budget;
 mod made;
+mod mutations;
 mod rerankers;
 
 use std::fs;
