@@ -1,5 +1,6 @@
 //! Files that change while they are served.
 
+mod embedding;
 mod freshness;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
