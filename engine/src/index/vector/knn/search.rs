@@ -104,7 +104,7 @@ fn is_selective(segments: &Segments<'_>) -> bool {
 /// file and costs as much as a few adjacent rows.
 pub fn uses_rescoring(rows: u64, k: usize) -> bool {
     // With fewer than four rows for each candidate, most rows would be rescored after all.
-    rows > EXACT_ROWS.max(4 * oversample(k) as u64)
+    rows > EXACT_ROWS.max(4u64.saturating_mul(oversample(k) as u64))
 }
 
 /// The `k` nearest rows of all segments, best first; equal scores by segment, then row.
