@@ -74,6 +74,7 @@ from kbfile._kbfile import (
     open_writer as _open_writer,
     search_files,
 )
+from kbfile._remote import RemoteKb, connect
 from kbfile._types import Embedder
 
 __all__ = [
@@ -108,6 +109,7 @@ __all__ = [
     "PermissionDeniedError",
     "Progress",
     "ReembedReport",
+    "RemoteKb",
     "ReplacedError",
     "SealReport",
     "Section",
@@ -123,6 +125,7 @@ __all__ = [
     "Writer",
     "__version__",
     "built_in_model",
+    "connect",
     "embed",
     "field",
     "format_version",
