@@ -6,6 +6,7 @@ mod export;
 mod hostile;
 mod load;
 mod pages;
+mod remote;
 mod sign_in;
 mod tokens;
 mod writing;

@@ -38,7 +38,9 @@ pub(crate) struct SearchArguments {
     #[arg(required_unless_present_any = LISTING, value_name = "QUERY")]
     pub(crate) query: Vec<String>,
 
-    /// The .kb file to search (repeatable: results are ranked together)
+    /// The .kb file to search (repeatable: results are ranked together), or http://HOST:PORT/ of a `kb serve`
+    ///
+    /// A server that requires a token gets that of the environment variable KB_MCP_TOKEN.
     ///
     /// Default: the file that KB_FILE names, else the .kb file in this folder or in the nearest parent folder with
     /// one. Among several, the newest that was indexed from this folder.

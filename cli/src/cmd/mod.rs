@@ -7,5 +7,6 @@ pub(crate) mod man;
 pub(crate) mod models;
 mod opened;
 pub(crate) mod read;
+mod remote;
 pub(crate) mod serve;
 pub(crate) mod write;

@@ -13,6 +13,7 @@ use kb_json::best_score;
 use crate::args::SearchArguments;
 use crate::cmd::freshness::{refresh, warn_of_changes};
 use crate::cmd::opened::{Opened, Rest, SOURCES_TIMEOUT, show_rest, stale_warning};
+use crate::cmd::remote;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::models::reranker;
@@ -33,6 +34,9 @@ pub(crate) fn run(
     mode: Mode,
     output: &mut Output,
 ) -> Result<Exit, Failure> {
+    if let Some(url) = remote::server(&arguments.file)? {
+        return remote::search(url, arguments, mode, &query(arguments)?, output);
+    }
     let request = request(arguments, mode)?;
     if arguments.fresh.refresh {
         refresh(&arguments.file, output)?;
