@@ -11,7 +11,7 @@ from typing import Any, Literal, NoReturn, Self, SupportsIndex, final, overload
 from typing_extensions import disjoint_base
 
 from kbfile._field import FieldValue
-from kbfile._types import Class, Embedder, Kind, Mode, OneOrMany, ProgressCallback, Scope, Since
+from kbfile._types import Class, Embedder, Kind, Mode, OneOrMany, ProgressCallback, Reranker, Scope, Since
 
 __all__ = [
     "Progress",
@@ -145,6 +145,8 @@ class Kb:
         exact: bool = False,
         join: bool = True,
         explain: bool = False,
+        rerank: Reranker | None = None,
+        rerank_top: int = 20,
         threads: int = 1,
     ) -> Hits:
         """Returns the best passages for a query. `mode` "hybrid" ranks by words and by meaning, "keyword" by words only,
@@ -163,6 +165,9 @@ class Kb:
         together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
         document. `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False`
         keeps neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
+        `rerank` is a cross-encoder that reads the first `rerank_top` hits (1 to 100) together with the query and orders them
+        anew: its name ("onnx:FOLDER"), a function of a query and a list of passages that returns a number for each, or an
+        object with `predict` (Sentence Transformers) or `rerank` (fastembed). Scores stay as they are.
 
         `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
         the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
@@ -202,6 +207,8 @@ class Kb:
         exact: bool = False,
         join: bool = True,
         explain: bool = False,
+        rerank: Reranker | None = None,
+        rerank_top: int = 20,
         threads: int = 1,
     ) -> list[Hits]:
         """Returns the hits of each query, all from one commit. Keyword arguments are those of `search`, without `cursor`.
@@ -241,6 +248,8 @@ class Kb:
         exact: bool = False,
         join: bool = True,
         explain: bool = False,
+        rerank: Reranker | None = None,
+        rerank_top: int = 20,
         threads: int = 1,
     ) -> Coroutine[Any, Any, Hits]:
         """As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor."""
@@ -467,6 +476,7 @@ class Writer(Kb):
         *,
         name: str | None = None,
         model: str | None = None,
+        folder: str | None = None,
         codec: Literal["i8", "i4"] = "i8",
         max_seconds: float | None = None,
         commit_seconds: float = 20.0,
@@ -479,7 +489,8 @@ class Writer(Kb):
         `embedder` is the name of a model ("minilm", "onnx:FOLDER"; `python -m kbfile models` lists them), a function of a
         list of texts that returns an array `[texts, dim]` or a list of lists, or an object of LangChain, LlamaIndex or
         Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
-        those of this machine. `model` names a function or an object in the file, `name` names the column.
+        those of this machine. `model` names a function or an object in the file, `name` names the column. With `folder`, only
+        the documents below it are embedded.
 
         Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
         stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises

@@ -46,3 +46,7 @@ ProgressCallback: TypeAlias = Callable[["Progress"], object]
 Embedder: TypeAlias = Union[Callable[[list[str]], Any], Any]
 """What embeds texts: the name of a model ("minilm", "onnx:FOLDER"), a function of a list of texts, or an object of
 LangChain, LlamaIndex or Sentence Transformers."""
+
+Reranker: TypeAlias = Union[Callable[[str, list[str]], Any], Any]
+"""What orders hits anew: the name of a cross-encoder ("onnx:FOLDER"), a function of a query and a list of passages, or an
+object of Sentence Transformers or fastembed."""

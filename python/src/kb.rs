@@ -215,6 +215,9 @@ impl Kb {
     /// together (4 bytes per token). `cursor` continues an earlier result. `scope="documents"` returns one hit per
     /// document. `smart_context=True` extends a hit inside a symbol to the whole symbol, up to 16 KB. `join=False`
     /// keeps neighbouring chunks separate. `explain=True` fills `explanation`, `bonuses` and `terms`.
+    /// `rerank` is a cross-encoder that reads the first `rerank_top` hits (1 to 100) together with the query and orders them
+    /// anew: its name ("onnx:FOLDER"), a function of a query and a list of passages that returns a number for each, or an
+    /// object with `predict` (Sentence Transformers) or `rerank` (fastembed). Scores stay as they are.
     ///
     /// `vector` searches a column of imported vectors: an array or a list from the model of the column. `vector_column` names
     /// the column; without it, the default column is searched. `query` is optional then, and is used for the keyword part of
@@ -224,7 +227,7 @@ impl Kb {
     /// not exist, CursorError, ModelError, DamagedError, and ReplacedError if commits overtook the search repeatedly.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, rerank=None, rerank_top=20, threads=1)"
     )]
     fn search(
         &self,
@@ -239,7 +242,7 @@ impl Kb {
     /// As `search`, as a coroutine: `await kb.asearch("...")`. The search runs on a thread of asyncio's executor.
     #[pyo3(
         signature = (query = None, **options),
-        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, query=None, *, vector=None, vector_column=None, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, cursor=None, plain=False, exact=False, join=True, explain=False, rerank=None, rerank_top=20, threads=1)"
     )]
     fn asearch<'py>(
         slf: &Bound<'py, Self>,
@@ -255,7 +258,7 @@ impl Kb {
     /// `threads` is the number of queries that run in parallel.
     #[pyo3(
         signature = (queries, **options),
-        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, threads=1)"
+        text_signature = "(self, queries, *, k=10, mode='hybrid', scope='chunks', sort='score', group_by=None, facets=(), folder=None, path=None, type=None, language=None, class_=None, tag=None, field=None, where=None, links_to=None, since=None, symbol=None, kind=None, min_score=0.0, context=0, smart_context=False, max_lines=None, max_tokens=None, plain=False, exact=False, join=True, explain=False, rerank=None, rerank_top=20, threads=1)"
     )]
     fn search_many(
         &self,

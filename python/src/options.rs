@@ -1,12 +1,14 @@
 //! Keyword arguments of searches as requests of the engine.
 
 use kb_engine::{
-    Class, Cursor, Filters, Mode, PageOptions, Request, Scope, Show, Sort, SymbolKind, VectorCodec,
+    Class, Cursor, Filters, Mode, PageOptions, RERANK_TOP, Request, Scope, Show, Sort, SymbolKind,
+    VectorCodec,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::embedding::reranking;
 use crate::error::{invalid, type_name};
 use crate::numbers::one_vector;
 use crate::time::since_ms;
@@ -129,7 +131,7 @@ pub(crate) fn request(
 ) -> PyResult<Request> {
     let mut request = Request::new(query);
     let mut page = PageOptions::default();
-    let (mut max_lines, mut context) = (None, (0, 0));
+    let (mut max_lines, mut context, mut rerank_top) = (None, (0, 0), RERANK_TOP);
     for (name, value) in options.into_iter().flatten() {
         let name: String = name.extract()?;
         match name.as_str() {
@@ -162,6 +164,8 @@ pub(crate) fn request(
             "exact" => request.exact = value.extract()?,
             "join" => request.join = value.extract()?,
             "explain" => request.explain = value.extract()?,
+            "rerank" => request.rerank = reranking::rerank(&value)?,
+            "rerank_top" => rerank_top = value.extract()?,
             "threads" => request.threads = value.extract()?,
             "max_tokens" => page.max_tokens = value.extract()?,
             "vector" if function != "search_many" => {
@@ -174,6 +178,9 @@ pub(crate) fn request(
             _ if take_filter(&mut request.filters, &name, &value)? => {}
             _ => return Err(unexpected(function, &name)),
         }
+    }
+    if let Some(rerank) = &mut request.rerank {
+        rerank.top = rerank_top;
     }
     request.show = Show::up_to_lines(max_lines).context_lines(context.0, context.1);
     request.page = page;

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -177,3 +179,60 @@ def test_a_wrong_name_is_refused(path: Path, name: str, error: type[Exception]) 
 def test_a_file_without_columns_needs_a_model(path: Path) -> None:
     with kbfile.open(path, "a") as kb, pytest.raises(kbfile.InvalidArgumentError, match="no column"):
         kb.reembed()
+
+
+def test_hits_are_ordered_anew_by_functions_and_objects(path: Path, tmp_path: Path) -> None:
+    def fifth(query: str, passages: list[str]) -> list[float]:
+        assert query == "gauge" and len(passages) == 19
+        return [float("Gauge 5 " in passage) for passage in passages]
+
+    class CrossEncoder:
+        def predict(self, pairs: list[tuple[str, str]]) -> Any:
+            return [float(fifth(query, ["Gauge 5 "] * 19)[0] and "Gauge 6 " in text) for query, text in pairs]
+
+    class TextCrossEncoder:
+        model_name = "generator"
+
+        def rerank(self, query: str, passages: list[str]) -> Iterator[float]:
+            return (float("Gauge 8 " in passage) for passage in passages)
+
+    with kbfile.open(path) as kb:
+        plain = [hit.document for hit in kb.search("gauge", k=20)]
+        for rerank, document in [(fifth, "05.txt"), (CrossEncoder(), "06.txt"), (TextCrossEncoder(), "08.txt")]:
+            hits = kb.search("gauge", k=3, rerank=rerank, explain=True)
+            assert hits[0].document == document and len(hits) == 3
+            assert hits[0].bonuses["reranker"] == 1.0
+            assert hits.explanation is not None and hits.explanation["rerank_us"] > 0
+        assert kb.search("gauge", k=1, rerank=fifth, rerank_top=100)[0].document == "05.txt"
+        one = plain.index("05.txt")
+        moved = kb.search("gauge", k=1, rerank=TextCrossEncoder(), rerank_top=max(1, plain.index("08.txt")))
+        assert (moved[0].document == plain[0]) and one >= 0
+        [many] = kb.search_many(["gauge"], k=1, rerank=fifth)
+        assert many[0].document == "05.txt"
+
+        def failing(query: str, passages: list[str]) -> list[float]:
+            raise RuntimeError("out of memory")
+
+        hits = kb.search("gauge", k=20, rerank=failing)
+        assert [hit.document for hit in hits] == plain
+        assert any("out of memory" in warning for warning in hits.warnings)
+
+
+def test_a_cross_encoder_has_a_name(path: Path, tmp_path: Path) -> None:
+    folder = Path(__file__).parents[2] / "tests" / "corpus" / "models" / "cross-encoder"
+    with kbfile.open(path, "a") as kb:
+        kb.add("Gauge reader says yes", path="yes.txt", title="")
+    with kbfile.open(path) as kb:
+        assert kb.search("gauge", k=1, rerank=f"onnx:{folder}")[0].document == "yes.txt"
+        assert kb.search("gauge", k=1, rerank=f"onnx:{folder}")[0].document == "yes.txt"
+        for name, error in [
+            ("builtin", kbfile.InvalidArgumentError),
+            ("nobody", kbfile.InvalidArgumentError),
+            (f"onnx:{tmp_path}", kbfile.ModelError),
+        ]:
+            with pytest.raises(error, match="rerank: "):
+                kb.search("gauge", rerank=name)
+        with pytest.raises(TypeError, match="rerank takes the name of a model"):
+            kb.search("gauge", rerank=3)
+        with pytest.raises(kbfile.InvalidArgumentError, match="rerank_top"):
+            kb.search("gauge", rerank=f"onnx:{folder}", rerank_top=101)

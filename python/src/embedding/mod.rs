@@ -1,18 +1,22 @@
 //! Embedding models by name, and those of Python: functions, and objects of LangChain, LlamaIndex and Sentence
 //! Transformers.
 
+pub(crate) mod reranking;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kb_embedders::{Cache, Choice, Options, Resolver};
 use kb_engine::{
-    ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, Pooling, ReembedOptions, TextEmbedder,
+    ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, ReembedOptions,
+    TextEmbedder,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
+use self::reranking::name_of;
 use crate::call::Listener;
 use crate::error::{invalid, of_code, type_name};
 use crate::numbers::{numbers, one_vector};
@@ -184,6 +188,14 @@ impl EmbedderResolver for OneNamed {
         }
         self.others.find(card)
     }
+
+    fn unpack(
+        &self,
+        card: &ModelCard,
+        files: Vec<ModelFile>,
+    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        self.others.unpack(card, files)
+    }
 }
 
 /// One object for the columns that an object of Python made. Whether it is the same one is told by their probes.
@@ -207,6 +219,14 @@ impl EmbedderResolver for OnePythonEmbedder {
                 service: card.to_string(),
                 reason: error.to_string(),
             })
+    }
+
+    fn unpack(
+        &self,
+        card: &ModelCard,
+        files: Vec<ModelFile>,
+    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
+        self.others.unpack(card, files)
     }
 }
 
@@ -235,17 +255,6 @@ fn functions<'py>(
     }
 }
 
-/// The name of a function, or of the model of an object, or of its class.
-fn name_of(embedder: &Bound<'_, PyAny>) -> PyResult<String> {
-    for attribute in ["model_name", "model", "__name__"] {
-        let value = embedder.getattr_opt(attribute)?;
-        if let Some(name) = value.and_then(|value| value.extract::<String>().ok()) {
-            return Ok(name);
-        }
-    }
-    Ok(type_name(embedder))
-}
-
 /// The options of `Writer.reembed`, the name of its model, and who listens.
 pub(crate) fn reembed_options(
     py: Python<'_>,
@@ -262,6 +271,7 @@ pub(crate) fn reembed_options(
         match name.as_str() {
             "name" => column.name = value.extract()?,
             "model" => model = value.extract()?,
+            "folder" => column.folder = value.extract()?,
             "codec" => column.codec = codec("codec", Some(&value))?.unwrap_or(column.codec),
             "max_seconds" if value.is_none() => {}
             "max_seconds" => column.max_time = Some(seconds(&value)?),

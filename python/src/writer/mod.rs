@@ -393,14 +393,15 @@ impl Writer {
     /// `embedder` is the name of a model ("minilm", "onnx:FOLDER"; `python -m kbfile models` lists them), a function of a
     /// list of texts that returns an array `[texts, dim]` or a list of lists, or an object of LangChain, LlamaIndex or
     /// Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
-    /// those of this machine. `model` names a function or an object in the file, `name` names the column.
+    /// those of this machine. `model` names a function or an object in the file, `name` names the column. With `folder`, only
+    /// the documents below it are embedded.
     ///
     /// Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
     /// stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises
     /// InvalidArgumentError, unless replace=True.
     #[pyo3(signature = (embedder = None, **options))]
     #[pyo3(
-        text_signature = "(self, embedder=None, *, name=None, model=None, codec='i8', max_seconds=None, commit_seconds=20.0, replace=False, progress=None)"
+        text_signature = "(self, embedder=None, *, name=None, model=None, folder=None, codec='i8', max_seconds=None, commit_seconds=20.0, replace=False, progress=None)"
     )]
     fn reembed(
         &self,
