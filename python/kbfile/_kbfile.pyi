@@ -22,6 +22,7 @@ __all__ = [
     "DocumentIterator",
     "Section",
     "restore_document",
+    "add_model",
     "ImportReport",
     "ReembedReport",
     "VectorColumn",
@@ -1416,6 +1417,8 @@ def restore_document(source: Any, name: str) -> Document:
     """Restores a pickled document: opens `source` with `kbfile.open` and finds `name` in it."""
 def restore_symbol(state: Any) -> Symbol:
     """The symbol of a pickle."""
+def add_model(name: str, paths: Sequence[str]) -> None:
+    """Copies a model out of folders and wheels, and gives it a name, as `kb models add`."""
 def run_command(arguments: Sequence[str], launcher: Sequence[str] | None = None) -> int:
     """Runs one command line, without the program, and returns the status to end the process with: 0 found or done, 1
     nothing found, out of date or different, 2 error. `launcher` is the command that starts this program again, as a

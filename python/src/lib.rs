@@ -43,6 +43,8 @@ mod _kbfile {
     #[pymodule_export]
     use super::documents::{Page, Slide};
     #[pymodule_export]
+    use super::embedding::add_model;
+    #[pymodule_export]
     use super::kb::{Kb, open_reader, search_files};
     #[pymodule_export]
     use super::results::columns::{ImportReport, ReembedReport, VectorColumn};

