@@ -53,9 +53,11 @@ class KbVectorStore(VectorStore):
     `langchain-metadata/tides.json`; characters of an id that a path cannot have are percent-encoded. Other documents of
     the file are left alone and not found: search those with KbRetriever.
 
-    The vectors come from the model of the engine, so the store takes no other one. `mode` is that of `Kb.search`:
-    "hybrid" (default), "semantic" or "keyword". Each add and each delete is one commit: all of it or nothing, durable
-    when the call returns. Scores are 0 to 1, higher is better; what no index finds fills the answer up to `k` with a
+    Without `embedding`, the vectors come from the model of the engine. With it, that model of LangChain embeds the texts of
+    the store into a column of its own, and questions too; searches use it beside the model of the engine. `mode` is that of
+    `Kb.search`: "hybrid" (default), "semantic" or "keyword". Each add and each delete is one commit: all of it or nothing,
+    durable when the call returns. Vectors of `embedding` are a second commit: if the model fails, the texts are stored, and
+    the next add embeds them. Scores are 0 to 1, higher is better; what no index finds fills the answer up to `k` with a
     score of 0, nearest vector first. The asynchronous methods run the synchronous ones in an executor.
     """
 
@@ -67,8 +69,14 @@ class KbVectorStore(VectorStore):
         mode: Literal["hybrid", "semantic", "keyword"] = "hybrid",
         lock_timeout: float = 10.0,
         include_secrets: bool = False,
+        embedding: Embeddings | None = None,
+        column: str | None = None,
     ) -> None:
-        """Open the file at `path`, or create it. `include_secrets` also stores texts with keys and credentials."""
+        """Open the file at `path`, or create it. `include_secrets` also stores texts with keys and credentials.
+
+        `column` names the column of vectors of `embedding`; without it, it has the name of the folder. A column of another
+        model raises InvalidArgumentError when texts are added.
+        """
         self.path = Path(path)
         self.folder = folder.strip("/")
         self.mode = mode
@@ -76,12 +84,14 @@ class KbVectorStore(VectorStore):
         self.include_secrets = include_secrets
         if not self.path.exists():
             self._write().close()
-        self._kb = kbfile.open(self.path)
+        self.column = column or self.folder
+        self._embedding = None if isinstance(embedding, KbEmbeddings) else embedding
+        self._kb = kbfile.open(self.path, embedder=self._embedding)
 
     @property
     def embeddings(self) -> Embeddings:
-        """The model of the engine. It cannot be replaced, because vectors of another model are not comparable."""
-        return KbEmbeddings()
+        """The model that was given, else that of the engine."""
+        return self._embedding or KbEmbeddings()
 
     @classmethod
     def from_texts(
@@ -94,18 +104,10 @@ class KbVectorStore(VectorStore):
         path: str | PathLike[str] | None = None,
         **kwargs: Any,
     ) -> KbVectorStore:
-        """A store with these texts in the file at `path`; other arguments are those of the constructor.
-
-        `embedding` is None or KbEmbeddings(). Another model raises ValueError, because its vectors would not be used.
-        """
-        if embedding is not None and not isinstance(embedding, KbEmbeddings):
-            raise ValueError(
-                f"a .kb is embedded by the engine's own model, not by {type(embedding).__name__}: "
-                "give embedding=None or KbEmbeddings()"
-            )
+        """A store with these texts in the file at `path`; other arguments are those of the constructor."""
         if path is None:
             raise ValueError("give the path of the file: from_texts(texts, None, path='notes.kb')")
-        store = cls(path, **kwargs)
+        store = cls(path, embedding=embedding, **kwargs)
         store.add_texts(texts, metadatas, ids=ids)
         return store
 
@@ -157,6 +159,10 @@ class KbVectorStore(VectorStore):
                 elif name in added or self._metadata_path(name) in kb:
                     kb.remove(self._metadata_path(name))
                     added.discard(name)
+            if self._embedding is not None:
+                # The texts stay if the model fails.
+                kb.commit()
+                kb.reembed(self._embedding, name=self.column, folder=self.folder)
         return names
 
     def delete(self, ids: list[str] | None = None, **kwargs: Any) -> bool:
@@ -196,7 +202,7 @@ class KbVectorStore(VectorStore):
     def similarity_search_by_vector(
         self, embedding: list[float], k: int = 4, filter: Filter | None = None, **kwargs: Any
     ) -> list[Document]:
-        """The `k` documents with the nearest vectors. The vector must come from the model of the file, `embeddings`."""
+        """The `k` documents with the nearest vectors. The vector must come from the model `embeddings`."""
         nearest = self._nearest(np.asarray(embedding, np.float32), filter)
         ranking = ((path, score) for path, score, _ in nearest)
         return [document for document, _ in self._take(ranking, k, filter)]
@@ -224,7 +230,7 @@ class KbVectorStore(VectorStore):
         filter: Filter | None = None,
         **kwargs: Any,
     ) -> list[Document]:
-        """As `max_marginal_relevance_search`, for a vector of the model of the file."""
+        """As `max_marginal_relevance_search`, for a vector of the model `embeddings`."""
         query = np.asarray(embedding, np.float32)
         nearest = self._nearest(query, filter)
         vectors = {path: vector for path, _, vector in nearest}
@@ -326,9 +332,14 @@ class KbVectorStore(VectorStore):
                 break
         # A restricted request has no rest: what does not pass must not fill it up.
         if not is_restricted:
-            for path, _, _ in self._nearest(_attempt(lambda: self._kb.embed(query)[0]), filter):
+            for path, _, _ in self._nearest(self._vector(query), filter):
                 if path not in given:
                     yield path, 0.0
+
+    def _vector(self, query: str) -> np.ndarray:
+        if self._embedding is None:
+            return _attempt(lambda: self._kb.embed(query)[0])
+        return np.asarray(self._embedding.embed_query(query), np.float32)
 
     def _condition(self, filter: Filter | None) -> kbfile.Condition | None:
         """A condition for all documents that may pass; None: no condition narrows the filter."""
@@ -353,10 +364,12 @@ class KbVectorStore(VectorStore):
     ) -> list[tuple[str, float, np.ndarray]]:
         """All documents with a vector that may pass, by the cosine of their best chunk, each with the vector of this chunk."""
         vectors, ids = self._rows()
+        if not ids:
+            return []
         if query.shape != (vectors.shape[1],):
             raise ValueError(
                 f"a vector of {vectors.shape[1]} numbers is needed, of shape {query.shape} given: "
-                "embed with KbEmbeddings"
+                "embed with the model `embeddings` of the store"
             )
         scores = vectors @ (query / (float(np.linalg.norm(query)) or 1.0))
         allowed = self._allowed(filter)
@@ -375,12 +388,22 @@ class KbVectorStore(VectorStore):
         """All vectors and their chunks, of one commit."""
 
         def read() -> tuple[np.ndarray, list[tuple[str, int] | None]]:
-            vectors = self._kb.vectors
+            vectors = self._column_vectors()
+            if vectors is None:
+                return np.empty((0, 0), np.float32), []
             rows = vectors.to_float32()
             # An error when there is another commit by now: without one the rows are whole and of this commit.
             return rows, vectors.ids()
 
         return _attempt(read)
+
+    def _column_vectors(self) -> kbfile.Vectors | None:
+        """The vectors of the model of the store; None before it embedded anything."""
+        if self._embedding is None:
+            return self._kb.vectors
+        if all(column.name != self.column for column in self._kb.vector_columns()):
+            return None
+        return self._kb.vectors_of(self.column)
 
     def _take(
         self, ranking: Iterable[tuple[str, float]], k: int, filter: Filter | None

@@ -1,5 +1,6 @@
 """The retriever under the base class, query engines and tools of llama-index-core."""
 
+import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import kbfile
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
 from llama_index.core.llms import MockLLM
 from llama_index.core.postprocessor import SimilarityPostprocessor
@@ -264,3 +266,48 @@ def test_fields_come_with_their_types(tmp_path: Path) -> None:
     metadata = found.node.metadata
     assert (metadata["year"], metadata["by"], metadata["draft"]) == (2016, ["Lee", "Ann"], True)
     assert (metadata["source"], metadata["at"]) == ("a.md", "2024-05-06T00:00:00+00:00")
+
+
+class WordHashes(BaseEmbedding):
+    """Sums a pseudo-random vector for each word; a zorb is a quibble."""
+
+    model_name: str = "hashes"
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        row = [0.0] * 64
+        for word in text.lower().replace("zorb", "quibble").split():
+            digest = hashlib.blake2b(word.encode(), digest_size=64).digest()
+            row = [number + byte - 127.5 for number, byte in zip(row, digest, strict=True)]
+        return row
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+def test_a_model_of_llamaindex_embeds_questions(tmp_path: Path) -> None:
+    path = tmp_path / "gauges.kb"
+    model = WordHashes()
+    with kbfile.open(path, "w") as kb:
+        for number in range(20):
+            text = "A quibble" if number == 7 else f"Gauge {number} notes high water"
+            kb.add(text, path=f"{number:02}.txt", title="")
+        kb.reembed(model)
+
+    def best(retriever: KbRetriever, query: str | QueryBundle) -> str:
+        found = retriever.retrieve(query)
+        return str(found[0].node.metadata["source"]) if found else ""
+
+    retriever = KbRetriever(path, k=1, embed_model=model)
+    assert best(retriever, "zorb") == "07.txt"
+    assert best(KbRetriever(path, k=1), "zorb") != "07.txt"
+    # The vector that a question brings is asked with.
+    bundle = QueryBundle("gauge", embedding=model.get_query_embedding("zorb"))
+    assert best(KbRetriever(path, k=1, embed_model=model, mode="semantic"), bundle) == "07.txt"
+    assert best(KbRetriever(path, k=1), bundle) != "07.txt"
+    with kbfile.open(path, embedder=model) as kb:
+        assert best(KbRetriever(kb, k=1), "zorb") == "07.txt"
+        with pytest.raises(ValueError, match="embedder"):
+            KbRetriever(kb, embed_model=model)

@@ -9,6 +9,7 @@ from typing import Any
 
 import kbfile
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import (
     NodeRelationship,
@@ -45,8 +46,10 @@ class KbRetriever(BaseRetriever):
     `filters` are MetadataFilters of LlamaIndex over the fields of documents, such as front matter; a condition `where` must
     hold beside them. Letter case is ignored, and a text matches no number. What has no such meaning is a ValueError.
 
-    A QueryBundle is searched by its `query_str`; its embedding and `custom_embedding_strs` are not used, for the vectors
-    are those of the engine. Calls see the newest commit of the file. The retriever may be shared by threads.
+    `embed_model` is the model of LlamaIndex whose vectors the file has: `kb.reembed(embed_model)` of an open `kbfile.Writer`
+    writes them. It embeds questions, and searches use it beside the model of the engine. A QueryBundle is searched by its
+    `query_str`; its embedding, if it has one, takes the place of that of `embed_model`. Without `embed_model` the embedding is
+    not used, and `custom_embedding_strs` never are. Calls see the newest commit of the file. The retriever may be shared by threads.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class KbRetriever(BaseRetriever):
         k: int = 4,
         *,
         char_offsets: bool = True,
+        embed_model: BaseEmbedding | None = None,
         filters: MetadataFilters | None = None,
         callback_manager: CallbackManager | None = None,
         object_map: dict[str, Any] | None = None,
@@ -62,7 +66,13 @@ class KbRetriever(BaseRetriever):
         **options: Any,
     ) -> None:
         super().__init__(callback_manager=callback_manager, object_map=object_map, verbose=verbose)
-        self._kb = kb if isinstance(kb, kbfile.Kb) else kbfile.open(kb)
+        self._embed_model = embed_model
+        if isinstance(kb, kbfile.Kb):
+            if embed_model is not None:
+                raise ValueError("give embed_model to kbfile.open(..., embedder=...), or the path of the file here")
+            self._kb = kb
+        else:
+            self._kb = kbfile.open(kb, embedder=embed_model)
         self._k = k
         self._char_offsets = char_offsets
         if filters is not None:
@@ -76,12 +86,22 @@ class KbRetriever(BaseRetriever):
         return "KbRetriever"
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return self._nodes(self._kb.search(query_bundle.query_str, k=self._k, **self._options))
+        options = self._asked(query_bundle)
+        return self._nodes(self._kb.search(query_bundle.query_str, k=self._k, **options))
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return self._nodes(
-            await self._kb.asearch(query_bundle.query_str, k=self._k, **self._options)
+            await self._kb.asearch(query_bundle.query_str, k=self._k, **self._asked(query_bundle))
         )
+
+    def _asked(self, query_bundle: QueryBundle) -> dict[str, Any]:
+        """The options of a search, with the vector that the question brings."""
+        if self._embed_model is None or query_bundle.embedding is None:
+            return self._options
+        columns = [column for column in self._kb.vector_columns() if column.model.startswith("python:")]
+        if len(columns) != 1:
+            return self._options
+        return self._options | {"vector": query_bundle.embedding, "vector_column": columns[0].name}
 
     def _nodes(self, hits: Iterable[kbfile.Hit]) -> list[NodeWithScore]:
         texts: dict[str, bytes] = {}
