@@ -8,6 +8,7 @@ use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder}
 
 use crate::ingest::run::{PackedModel, ReembedOptions, SealOptions};
 use crate::kb::{Kb, KbWriter};
+use crate::paging::PageOptions;
 use crate::progress::Progress;
 use crate::search::{Mode, Request, Response};
 
@@ -260,4 +261,34 @@ fn a_model_in_a_file_is_used_for_its_own_column_only() {
     let options = SealOptions::new().models(models);
     let error = writer.seal(None, &options, &mut Progress::ignore);
     assert_eq!(error.unwrap_err().code(), "EMBEDDING_MODEL_UNAVAILABLE");
+}
+
+#[test]
+fn an_answer_ends_where_all_lists_have_ended() {
+    let files = files();
+    let with = Kb::open(&files.with).unwrap();
+    let with = with.with_models(Arc::new(Only(Some(Arc::new(model())))));
+    for mode in [Mode::Hybrid, Mode::Semantic] {
+        let mut request = Request::new("zorb").k(8).mode(mode);
+        let mut found = Vec::new();
+        // A page more than there can be: each of them ends.
+        for _ in 0..4 {
+            let hits = with.search(&request).unwrap().hits;
+            found.extend(hits.iter().map(|hit| hit.document.clone()));
+            let Some(next) = hits.next else { break };
+            request = request.page(PageOptions::default().cursor(next));
+        }
+        assert_eq!(found[0], "07.txt");
+        let before = found.len();
+        found.sort();
+        found.dedup();
+        assert_eq!(found.len(), before);
+        assert!(before <= 20, "{before}");
+        // All at once, too.
+        let all = with
+            .search(&Request::new("zorb").k(100).mode(mode))
+            .unwrap();
+        assert_eq!(all.hits.len(), before);
+        assert!(all.hits.next.is_none());
+    }
 }

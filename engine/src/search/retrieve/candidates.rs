@@ -111,9 +111,11 @@ fn bound(
         _ => 0.0,
     };
     let (keyword, vector) = (plan.keyword_share(last(by_keyword)), last(by_vector));
+    // Of a list that has ended, 0 as well, though a cosine of 0 becomes a score above it: whatever is left has no vector in
+    // the column, or is found by none of the lists.
     let contextual = match plan.scale.get() {
-        Some(scale) => scale.apply(last(by_contextual)),
-        None => 0.0,
+        Some(scale) if by_contextual.len() >= wanted => scale.apply(last(by_contextual)),
+        _ => 0.0,
     };
     let of_files = (0..sources.files.len()).map(|file| {
         let weight = plan.vector(file).weight;
