@@ -71,8 +71,8 @@ pub(crate) fn file_and_documents<'a>(
 pub(crate) struct RerankFlags {
     /// Order the first results by a cross-encoder: onnx:FOLDER, or the name of one
     ///
-    /// It reads each of them together with the query, which takes some 10 ms each. Scores stay as they are. --explain
-    /// shows its number for each result and how long it took.
+    /// It reads each of them together with the query, so each costs one run of the model. Scores stay as they are.
+    /// --explain shows its number for each result and how long it took.
     #[arg(long, value_name = "SPEC", help_heading = "Reranking", value_hint = ValueHint::Other)]
     pub(crate) rerank: Option<String>,
 

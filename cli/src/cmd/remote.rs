@@ -1,7 +1,5 @@
 //! `kb search -f http://HOST:PORT/`: asks a server that `kb serve` started.
 
-use std::io::{Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +7,7 @@ use kb_engine::escape::escape_json;
 use kb_engine::{Mode, Sort};
 use kb_mcp::hosts::TOKEN_VARIABLE;
 use serde_json::{Value, json};
+use ureq::Agent;
 
 use crate::args::SearchArguments;
 use crate::exit::Exit;
@@ -18,7 +17,7 @@ use crate::output::Output;
 /// Longest answer that is read, in bytes. A server gives at most 100,000 tokens of text.
 const ANSWER_BYTES: u64 = 16 << 20;
 
-/// How long the server may take to take the connection, and between two pieces of an answer.
+/// How long a search may take.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Lines of a hit where none are asked for.
@@ -29,7 +28,7 @@ const SCHEME: &str = "http://";
 /// The address of a server among the files of a search, if one is given.
 ///
 /// # Errors
-/// One beside others, and `https`, which this program does not speak.
+/// One beside others, and `https` where this program does not speak it.
 pub(crate) fn server(files: &[PathBuf]) -> Result<Option<&str>, Failure> {
     let is_server = |file: &&str| file.starts_with(SCHEME) || file.starts_with("https://");
     let mut servers = files
@@ -46,10 +45,10 @@ pub(crate) fn server(files: &[PathBuf]) -> Result<Option<&str>, Failure> {
             Some(hint.to_owned()),
         ));
     }
-    if !server.starts_with(SCHEME) {
+    if !server.starts_with(SCHEME) && cfg!(not(feature = "tls")) {
         let hint = "Python speaks it: `kbfile.connect(\"https://...\")`";
         return Err(Failure::usage(
-            "kb speaks http, not https",
+            "this kb speaks http, not https: it is built without the feature `tls`",
             Some(hint.to_owned()),
         ));
     }
@@ -183,69 +182,57 @@ fn body(arguments: &SearchArguments, mode: Mode, query: &str) -> Value {
 
 /// Sends a request and reads the object of its answer.
 fn ask(url: &str, path: &str, body: &Value) -> Result<Value, Failure> {
-    let (authority, base) = parts(url)?;
-    let lost = |error: std::io::Error| {
+    let lost = |error: &dyn std::fmt::Display| {
         let hint = Some("`kb serve` prints its address".to_owned());
-        Failure::new(
-            "NOT_CONNECTED",
-            format!("{url} does not answer: {error}"),
-            hint,
-        )
+        let message = format!("{url} does not answer: {error}");
+        Failure::new("NOT_CONNECTED", message, hint)
     };
-    let body = body.to_string();
-    let mut head = format!(
-        "POST {base}{path} HTTP/1.0\r\nHost: {authority}\r\nContent-Type: application/json\r\n\
-         Accept: application/json\r\nContent-Length: {}\r\n",
-        body.len()
-    );
-    if let Some(token) = token()? {
-        head.push_str(&format!("Authorization: Bearer {token}\r\n"));
-    }
-    let answer = exchange(authority, format!("{head}\r\n{body}").as_bytes()).map_err(lost)?;
     let no_server = || {
         let message = format!("{url} is not a server of kb serve");
         Failure::new("NOT_CONNECTED", message, None)
     };
-    let end = answer.windows(4).position(|end| end == b"\r\n\r\n");
-    let (head, content) = answer.split_at(end.ok_or_else(no_server)?);
-    let status = String::from_utf8_lossy(head);
-    let status = status
-        .split(' ')
-        .nth(1)
-        .and_then(|status| status.parse::<u16>().ok());
-    let content = content.get(4..).unwrap_or_default();
-    let object: Value = serde_json::from_slice(content).map_err(|_| no_server())?;
-    if status == Some(200) {
+    let agent: Agent = Agent::config_builder()
+        .http_status_as_error(false)
+        // A redirection would take the query and the token to an address that nobody named.
+        .max_redirects(0)
+        .timeout_global(Some(TIMEOUT))
+        .user_agent(concat!("kb/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .into();
+    let address = format!("{}{path}", url.trim_end_matches('/'));
+    let mut request = agent
+        .post(&address)
+        .header("Content-Type", "application/json")
+        .header("Accept", "application/json");
+    if let Some(token) = token()? {
+        request = request.header("Authorization", format!("Bearer {token}"));
+    }
+    let mut answer = match request.send(body.to_string()) {
+        Ok(answer) => answer,
+        Err(ureq::Error::BadUri(_) | ureq::Error::Http(_)) => {
+            let hint = Some("`-f http://127.0.0.1:8000/`".to_owned());
+            let message = format!("{url:?} is not the address of a server");
+            return Err(Failure::usage(message, hint));
+        }
+        Err(error) => return Err(lost(&error)),
+    };
+    let status = answer.status().as_u16();
+    let content = answer.body_mut().with_config().limit(ANSWER_BYTES);
+    let content = content.read_to_vec().map_err(|error| lost(&error))?;
+    let object: Value = serde_json::from_slice(&content).map_err(|_| no_server())?;
+    if status == 200 {
         return Ok(object);
     }
     let said = |name: &str| object.get(name).and_then(Value::as_str).map(str::to_owned);
     let message = said("detail").ok_or_else(no_server)?;
-    let code = if status == Some(401) {
-        "INVALID_TOKEN"
-    } else {
-        "REFUSED"
-    };
-    let hint = match status {
-        Some(401) => Some(format!("set {TOKEN_VARIABLE} to a token of the server")),
-        _ => said("hint"),
+    let (code, hint) = match status {
+        401 => {
+            let hint = format!("set {TOKEN_VARIABLE} to a token of the server");
+            ("INVALID_TOKEN", Some(hint))
+        }
+        _ => ("REFUSED", said("hint")),
     };
     Err(Failure::new(code, message, hint))
-}
-
-/// Host with port, and what is before each path.
-fn parts(url: &str) -> Result<(&str, &str), Failure> {
-    let rest = url.strip_prefix(SCHEME).unwrap_or(url);
-    let (authority, base) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    let base = base.trim_end_matches('/');
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/[]%".contains(c);
-    if authority.is_empty() || !rest.chars().all(is_plain) {
-        let hint = Some("`-f http://127.0.0.1:8000/`".to_owned());
-        return Err(Failure::usage(
-            format!("{url:?} is not the address of a server"),
-            hint,
-        ));
-    }
-    Ok((authority, base))
 }
 
 /// The token of the environment.
@@ -257,55 +244,5 @@ fn token() -> Result<Option<String>, Failure> {
             None,
         )),
         Err(_) => Ok(None),
-    }
-}
-
-fn exchange(authority: &str, request: &[u8]) -> std::io::Result<Vec<u8>> {
-    let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| {
-        !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit())
-    });
-    let address = if has_port {
-        authority.to_owned()
-    } else {
-        format!("{authority}:80")
-    };
-    let mut last = std::io::Error::other("it has no address");
-    for address in address.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, TIMEOUT) {
-            Ok(mut stream) => {
-                stream.set_read_timeout(Some(TIMEOUT))?;
-                stream.set_write_timeout(Some(TIMEOUT))?;
-                stream.write_all(request)?;
-                let mut answer = Vec::new();
-                stream.take(ANSWER_BYTES).read_to_end(&mut answer)?;
-                return Ok(answer);
-            }
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_has_a_host_and_what_is_before_each_path() {
-        fn of(url: &str) -> Option<(&str, &str)> {
-            parts(url).ok()
-        }
-        assert_eq!(of("http://127.0.0.1:8000/"), Some(("127.0.0.1:8000", "")));
-        assert_eq!(of("http://[::1]:8000/kb/"), Some(("[::1]:8000", "/kb")));
-        assert_eq!(of("http://notes.example"), Some(("notes.example", "")));
-        for wrong in [
-            "http://",
-            "http:///x",
-            "http://a b/",
-            "http://a\r\nX: y/",
-            "http://u@h/",
-        ] {
-            assert_eq!(of(wrong), None, "{wrong:?}");
-        }
     }
 }
