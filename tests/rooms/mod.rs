@@ -322,7 +322,7 @@ const CONFINED: [(&str, &[&str]); 20] = [
     ),
     ("rten", &["embedders/src/onnx/"]),
     // Nothing else opens connections to services.
-    ("ureq", &["embedders/src/service/"]),
+    ("ureq", &["embedders/src/service/", "cli/src/cmd/remote.rs"]),
     (
         "kb_embedders",
         &["cli/src/", "embedders/examples/", "embedders/tests/"],
