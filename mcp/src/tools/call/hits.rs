@@ -17,6 +17,10 @@ use crate::response::{Text, ToolError, uri, wording};
 /// Copies of a result that are named.
 const NAMED_COPIES: usize = 10;
 
+/// Most bytes of their paths together, as they are shown.
+// A path or two; the least budget, 100 tokens, has 500 bytes for all of a result.
+const NAMED_COPIES_BYTES: usize = 80;
+
 /// Most lines of a result that are shown, unless the caller wants whole passages; the default budget has room
 /// for about 20 of each of five.
 pub(in crate::tools) const SHOWN_LINES: u32 = 40;
@@ -223,10 +227,17 @@ pub(in crate::tools) fn lines_beside(hit: &Hit) -> String {
     }
 }
 
-/// The copies of a result that it names: no more than help to choose one.
+/// The copies of a result that it names: no more than help to choose one, and none that takes the place of the result in a
+/// small budget.
 pub(in crate::tools) fn copy_paths(hit: &Hit) -> Option<&[String]> {
-    let named = hit.copy_paths.get(..NAMED_COPIES);
-    (hit.copies > 0).then_some(named.unwrap_or(&hit.copy_paths))
+    let mut bytes = 0;
+    let fits = |path: &&String| {
+        bytes += path.escape_debug().map(char::len_utf8).sum::<usize>();
+        bytes <= NAMED_COPIES_BYTES
+    };
+    let named = hit.copy_paths.iter().take(NAMED_COPIES);
+    let named = named.take_while(fits).count();
+    (hit.copies > 0).then_some(hit.copy_paths.get(..named).unwrap_or_default())
 }
 
 /// The first line of a result: `1. path:3-9  score 0.87  Title`, of a document with parts
@@ -253,7 +264,8 @@ pub(in crate::tools) fn first_line(text: &mut Text, number: usize, hit: &Hit) {
         0 => String::new(),
         more => format!("  {more} more in this document"),
     };
-    let copies = match hit.copies_note(NAMED_COPIES) {
+    let named = copy_paths(hit).map_or(0, <[String]>::len);
+    let copies = match hit.copies_note(named) {
         None => String::new(),
         Some(copies) => format!("  {copies}"),
     };
