@@ -6,7 +6,8 @@ import sys
 import uuid
 
 from . import root, symbols
-from .container import Container, Damaged, NotAKb, Unsupported, load
+from .container import Container, load
+from .errors import Damaged, NotAKb, Unsupported
 from .text import CLASSES, PAGE_SOURCES, Documents, shown
 
 

@@ -2,7 +2,9 @@
 
 import struct
 
+from .errors import Damaged, NotAKb, Unsupported
 from .hashes import xxh3_64, xxh3_128
+from .records import Cursor
 
 PAGE = 4096
 REDB_MAGIC = b"redb\x1a\x0a\xa9\x0d\x0a"
@@ -10,18 +12,6 @@ KB_MAGIC = b"\x89KBF\r\n\x1a\n"
 KNOWN_VERSIONS = {(0, 13)}
 KNOWN_INCOMPAT = 0b11
 TYPES = {b"\x01u64": ("<Q", 8), b"\x01&str": (None, None), b"\x01&[u8]": (None, None)}
-
-
-class Damaged(Exception):
-    """Bytes contradict a checksum or a rule."""
-
-
-class Unsupported(Exception):
-    """The file needs a newer reader."""
-
-
-class NotAKb(Exception):
-    """The file is something else."""
 
 
 def number(data, at, size):
@@ -93,12 +83,10 @@ class Container:
         return slot
 
     def check_header(self):
-        """Compares the signature block with its copy in table `kb`, which decides."""
+        """Checks the signature block and its copy in table `kb`. A reader need not read the copy of a file with a block."""
         row = self.get("kb", "header")
         if row is None:
             raise NotAKb("a redb file without the header of a .kb")
-        from .records import Cursor
-
         cursor = Cursor(row)
         cursor.version("header", 1)
         copy = {"major": cursor.uint(), "minor": cursor.uint()}

@@ -6,7 +6,8 @@ from bisect import bisect_right
 
 from . import analysis
 from .constants import CONSTANTS
-from .container import Damaged, number
+from .container import number
+from .errors import Damaged
 from .records import Cursor
 
 MOST_UNITS = 1 << 22

@@ -2,7 +2,7 @@
 
 import struct
 
-from .container import Damaged, Unsupported
+from .errors import Damaged, Unsupported
 
 
 class Cursor:

@@ -3,7 +3,7 @@
 import struct
 
 from . import symbols
-from .container import Damaged
+from .errors import Damaged
 from .hashes import blake3
 from .records import Cursor
 

@@ -1,8 +1,8 @@
 """Symbols of programs (symbols.md): rows, groups, the outline that follows from them, the canonical body."""
 
-from .container import Damaged
+from .errors import Damaged
+from .frames import unzstd
 from .records import Cursor
-from .text import unzstd
 
 KINDS = "function class method interface struct enum trait module constant type impl field".split()
 FIELD = 12

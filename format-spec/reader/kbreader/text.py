@@ -3,30 +3,15 @@
 import re
 import unicodedata
 
-try:
-    from compression import zstd
-except ImportError:
-    from backports import zstd
-
-from .container import Damaged, columns
+from . import symbols
+from .container import columns
+from .errors import Damaged
+from .frames import unzstd
 from .records import Cursor, deleted, document, manifest, meta, segment, vector_column
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 PAGE_SOURCES = (None, "physical", "rendered", "explicit", "estimated")
 CLASSES = (None, "code", "doc", "data")
-
-
-def unzstd(frame, size, dictionary=b""):
-    """The content of one frame of `size` bytes."""
-    kind = zstd.ZstdDict(dictionary, is_raw=True) if dictionary else None
-    decompressor = zstd.ZstdDecompressor(zstd_dict=kind)
-    try:
-        found = decompressor.decompress(frame, max_length=size + 1)
-    except zstd.ZstdError as error:
-        raise Damaged(f"a zstd frame: {error}") from error
-    if len(found) != size or not decompressor.eof or decompressor.unused_data:
-        raise Damaged("a zstd frame has another length")
-    return found
 
 
 class Segment:
@@ -151,8 +136,6 @@ class Documents:
 
     def outline(self, number):
         """Level, title, first byte and line of each heading."""
-        from . import symbols
-
         row = self.container.get("outline", number)
         if row is None:
             return symbols.outline(symbols.of_document(self.container, number))
