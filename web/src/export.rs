@@ -26,7 +26,7 @@ const PAGES: [&str; 4] = ["/d/", "/b/", "/about/", "/raw/"];
 pub struct Exported {
     /// Pages and other files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of all of them together.
     pub bytes: u64,
     /// Addresses without a file: their names cannot be those of files.
     pub left_out: Vec<String>,

@@ -27,7 +27,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// One text.
+    /// A row of one text, without a second one.
     pub(super) fn of_one(place: usize, tokens: Vec<u32>) -> Row {
         Row {
             place,

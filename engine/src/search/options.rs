@@ -15,7 +15,7 @@ pub const RERANK_LIMIT: usize = 100;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Rerank {
-    /// The model.
+    /// The model, which is asked once for all passages of an answer.
     pub model: Arc<dyn Reranker>,
     /// How many passages it orders, `1..=`[`RERANK_LIMIT`]; later ones stay where they are.
     pub top: usize,

@@ -40,7 +40,7 @@ impl DocumentIterator {
         DocumentIterator::of(handle, Vec::new(), false)
     }
 
-    /// These documents.
+    /// These documents, in this order.
     pub(crate) fn of(
         handle: &Arc<Handle>,
         documents: Vec<DocumentInfo>,

@@ -30,7 +30,7 @@ async fn managing(
     respond(done.unwrap_or_else(|problem| problem.to_json()))
 }
 
-/// Lists them.
+/// Lists the tokens: names, what they may, when they were made and last used; never their texts.
 pub(super) async fn list(State(site): Site, request: Request<Body>) -> Response {
     managing(Visit::of(site, &request), |visit| {
         let (tokens, _) = visit.managed_tokens()?;
@@ -81,7 +81,7 @@ pub(super) async fn create(State(site): Site, request: Request<Body>) -> Respons
     .await
 }
 
-/// Revokes one.
+/// Revokes the token of a name. Its sessions end within seconds.
 pub(super) async fn revoke(
     State(site): Site,
     Path(name): Path<String>,

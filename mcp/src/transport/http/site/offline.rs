@@ -25,7 +25,7 @@ impl fmt::Debug for OfflineSite {
 }
 
 impl OfflineSite {
-    /// Opens the files.
+    /// Opens the files. Nothing listens: requests are made and answered in this thread.
     ///
     /// # Errors
     /// [`StartError`] when one cannot be opened.
@@ -43,7 +43,7 @@ impl OfflineSite {
         })
     }
 
-    /// The open files.
+    /// The open files, as the pages of a server have them.
     pub fn files(&self) -> &Files {
         &self.files
     }
