@@ -16,6 +16,7 @@ mod launcher;
 mod locate;
 mod models;
 mod output;
+mod sending;
 mod target;
 mod vector_file;
 mod watch;

@@ -24,5 +24,6 @@ pub use kb_types::{
 
 pub use cache::{Addition, Cache, Entry, Kind};
 pub use registry::{
-    Choice, Model, Options, Resolver, Specification, load, parse, parse_with, reranker, sends_texts,
+    Choice, Destination, Model, OneNamed, Options, Resolver, Specification, destination, load,
+    parse, parse_with, reranker,
 };

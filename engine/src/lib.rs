@@ -101,7 +101,7 @@ pub use ingest::report::{
 pub use ingest::run::{
     ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, OnConflict,
     PackedModel, ReembedOptions, ReembedReport, SealOptions, SealReport, SourceInfo, VectorTarget,
-    document_of, wait_for_writer,
+    WaitingTexts, document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;

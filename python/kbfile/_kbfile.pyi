@@ -410,7 +410,8 @@ class Writer(Kb):
     ) -> IndexReport:
         """Indexes folders and files: reads what changed since the last run. The run commits by itself, together with
         pending changes. Readers see all of a run at once, and Ctrl-C leaves the file unchanged. Only the first run of a
-        new file also commits after each 30 s or 64 MiB of text, and keeps these commits.
+        new file also commits after each 30 s or 64 MiB of text, and keeps these commits. If `kbfile.open` got an `embedder`, it
+        embeds what was indexed after that; a service on another machine does so by `reembed` only.
 
         `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores.
         Files larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors
@@ -482,6 +483,7 @@ class Writer(Kb):
         max_seconds: float | None = None,
         commit_seconds: float = 20.0,
         replace: bool = False,
+        send: bool = False,
         progress: bool | ProgressCallback | None = None,
     ) -> list[ReembedReport]:
         """Embeds the chunks that have no vector of a model yet, newest documents first, into a column, which is made if it is
@@ -492,6 +494,8 @@ class Writer(Kb):
         Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
         those of this machine. `model` names a function or an object in the file, `name` names the column. With `folder`, only
         the documents below it are embedded.
+        A file without such columns gets one of the model of `kbfile.open`. A service on another machine gets texts only with
+        `send=True`; the error without it says how many.
 
         Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
         stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises

@@ -64,6 +64,24 @@ def test_the_function_of_open_fills_its_columns(path: Path) -> None:
         assert (report.embedded, report.left) == (1, 0)
 
 
+def test_the_function_of_open_embeds_what_is_indexed(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "one.md").write_text("A quibble")
+    path = tmp_path / "a.kb"
+    with kbfile.open(path, "w", embedder=words) as kb:
+        assert kb.index(tmp_path / "docs").documents == 1
+        [report] = kb.reembed()
+        assert (report.column, report.embedded, report.left) == ("words", 0, 0)
+        assert kb.search("zorb", explain=True)[0].bonuses["contextual"] > 0
+
+
+def test_texts_leave_the_machine_only_if_that_is_said(path: Path) -> None:
+    embedder = "openai:any@http://192.0.2.1/v1"
+    with kbfile.open(path, "a") as kb:
+        with pytest.raises(kbfile.InvalidArgumentError, match="20 texts of .* nothing was sent"):
+            kb.reembed(embedder)
+
+
 def test_objects_of_langchain_and_llamaindex_embed(path: Path) -> None:
     class LangChain:
         model = "of-langchain"

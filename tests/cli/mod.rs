@@ -4,6 +4,7 @@ mod bad_input;
 mod bringing_up_to_date;
 mod changing;
 mod dashes;
+mod embedding;
 mod finding_the_file;
 mod hostile_sources;
 #[cfg(target_os = "linux")]

@@ -178,3 +178,18 @@ impl VectorsArgument {
         }
     }
 }
+
+/// The model that embeds beside the built-in one.
+#[derive(Debug, Args)]
+pub(crate) struct EmbedderFlags {
+    /// Also embed by this model, beside the built-in one: a name of `kb models`, onnx:FOLDER, openai:MODEL@URL
+    ///
+    /// The file can be searched before the model has begun. Later runs use the same model without this flag, as long as it
+    /// is where it was. `kb reembed` has more choices.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) embedder: Option<String>,
+
+    /// Send the texts to the service that --embedder names, without a question; not needed for this machine
+    #[arg(long, requires = "embedder")]
+    pub(crate) yes: bool,
+}

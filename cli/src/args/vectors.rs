@@ -177,10 +177,10 @@ pub(crate) struct ReembedArguments {
     #[arg(long)]
     pub(crate) no_cache: bool,
 
-    /// Send the texts to the service that SPEC names (`openai:`)
+    /// Send the texts to the service that SPEC names (`openai:`), without a question
     ///
-    /// Later searches, and `kb index` and `kb add`, send to it only if KB_EMBEDDER_SERVICE is set to its place, as
-    /// `kb vectors --json` shows it.
+    /// A service on this machine needs no --yes. Later searches, and `kb index` and `kb add`, send to a service only if
+    /// KB_EMBEDDER_SERVICE is set to its place, as `kb vectors --json` shows it.
     #[arg(long)]
     pub(crate) yes: bool,
 

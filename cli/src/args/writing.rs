@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 use kb_engine::IndexOptions;
 
-use super::flags::{FileFlag, FileOperand, JsonFlag, VectorsArgument};
+use super::flags::{EmbedderFlags, FileFlag, FileOperand, JsonFlag, VectorsArgument};
 use crate::output::format;
 
 /// How long a command waits by default. An upload, or `kb index` of a small folder, takes less.
@@ -221,6 +221,9 @@ pub(crate) struct IndexArguments {
     )]
     pub(crate) no_trigrams: Option<bool>,
 
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderFlags,
+
     /// Number of worker threads; 0 means one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
@@ -270,6 +273,7 @@ Examples:
   kb index ~/notes -o notes.kb          another folder, into notes.kb
   kb index docs src -o project.kb       two folders in one file
   kb index . --check                    exit with status 1 if out of date
+  kb index . --embedder minilm          by meaning, too: see `kb models`
   kb index . --include '*.md' --exclude drafts/
                                         only Markdown, and no drafts
   kb index . --max-file-size 1M -v      list skipped files with the reason";
@@ -296,6 +300,9 @@ pub(crate) struct WatchArguments {
 
     #[command(flatten)]
     pub(crate) secrets: SecretsFlag,
+
+    #[command(flatten)]
+    pub(crate) embedder: EmbedderFlags,
 
     /// Print warnings and errors only
     #[arg(short, long)]

@@ -9,7 +9,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use kb_engine::{ColumnUpdate, Error, Kb, KbWriter, ReembedOptions};
+use kb_embedders::OneNamed;
+use kb_engine::{ColumnUpdate, Error, Kb, KbWriter, ReembedOptions, ReembedReport, TextEmbedder};
 
 use crate::models::resolver;
 use crate::writer_wait::stop_if;
@@ -30,6 +31,8 @@ pub(crate) struct Embedding {
 /// What the thread goes by.
 struct Worker {
     file: PathBuf,
+    /// A model that was named; its column is made if there is none.
+    model: Option<Arc<dyn TextEmbedder>>,
     cancel: Arc<AtomicBool>,
     /// Says what was done, and what is missing.
     note: Box<dyn Fn(&str) + Send>,
@@ -41,12 +44,14 @@ impl Embedding {
     /// Starts the thread, which waits for [`Embedding::wake`].
     pub(crate) fn start(
         file: &Path,
+        model: Option<Arc<dyn TextEmbedder>>,
         note: impl Fn(&str) + Send + 'static,
     ) -> std::io::Result<Embedding> {
         let (wake, woken) = mpsc::channel();
         let cancel: Arc<AtomicBool> = Arc::default();
         let mut worker = Worker {
             file: file.to_path_buf(),
+            model,
             cancel: Arc::clone(&cancel),
             note: Box::new(note),
             told: Vec::new(),
@@ -93,14 +98,23 @@ impl Worker {
     }
 
     fn embed(&mut self) -> kb_engine::Result<()> {
+        let options = ReembedOptions::new();
+        let mut models = resolver();
+        if let Some(model) = self.model.clone() {
+            let mut writer = KbWriter::open(&self.file)?.lock_timeout(WRITER_TIMEOUT);
+            let done = writer.reembed(&*model, &options, &mut |_| stop_if(&self.cancel));
+            match done {
+                Ok(report) => self.tell_embedded(&report),
+                Err(error) => self.tell_failed(error)?,
+            }
+            models = Arc::new(OneNamed::new(model, models));
+        }
         let columns = Kb::open(&self.file)?.vector_columns()?;
         if !columns.iter().any(|column| column.card.is_some()) {
             return Ok(());
         }
         let mut writer = KbWriter::open(&self.file)?.lock_timeout(WRITER_TIMEOUT);
-        let options = ReembedOptions::new();
-        let updates =
-            writer.update_embeddings(&*resolver(), &options, &mut |_| stop_if(&self.cancel));
+        let updates = writer.update_embeddings(&*models, &options, &mut |_| stop_if(&self.cancel));
         match updates {
             Ok(updates) => {
                 for update in updates {
@@ -108,26 +122,32 @@ impl Worker {
                 }
                 Ok(())
             }
-            Err(error) => {
-                if !matches!(error, Error::Cancelled | Error::IndexLocked { .. }) {
-                    self.tell_once("", &format!("not embedded: {error}"));
-                }
-                Err(error)
-            }
+            Err(error) => self.tell_failed(error),
         }
+    }
+
+    fn tell_failed(&mut self, error: Error) -> kb_engine::Result<()> {
+        if !matches!(error, Error::Cancelled | Error::IndexLocked { .. }) {
+            self.tell_once("", &format!("not embedded: {error}"));
+        }
+        Err(error)
+    }
+
+    fn tell_embedded(&mut self, report: &ReembedReport) {
+        if report.embedded == 0 {
+            return;
+        }
+        let (column, model) = (&report.column, &report.model);
+        self.told.retain(|(told, _)| told != column);
+        (self.note)(&format!(
+            "vectors {column:?}: +{} by {model}",
+            report.embedded
+        ));
     }
 
     fn tell(&mut self, update: ColumnUpdate) {
         match update.outcome {
-            Ok(report) if report.embedded > 0 => {
-                self.told.retain(|(column, _)| *column != update.column);
-                let (column, model) = (&report.column, &report.model);
-                (self.note)(&format!(
-                    "vectors {column:?}: +{} by {model}",
-                    report.embedded
-                ));
-            }
-            Ok(_) => {}
+            Ok(report) => self.tell_embedded(&report),
             Err(error) => {
                 let column = update.column;
                 let text = format!("new chunks got no vectors in {column:?}: {error}");

@@ -87,7 +87,7 @@ impl ServedFile {
             self.wait_while_sealed(&kb);
         }
         let served = self.clone();
-        let embedding = Embedding::start(&self.file, move |text| served.log(text));
+        let embedding = Embedding::start(&self.file, None, move |text| served.log(text));
         let mut embedded = None;
         loop {
             // Uploads count too, not only what the follower of the folders finds.

@@ -9,7 +9,7 @@ use std::{fmt, thread};
 
 use kb_types::{EmbedError, ModelCard, ModelFile, Reranker, TextEmbedder};
 
-pub use self::resolver::{Resolver, sends_texts};
+pub use self::resolver::{Destination, OneNamed, Resolver, destination};
 pub use self::specification::Specification;
 use crate::cache::{self, Cache};
 use crate::model2vec::Model2VecEmbedder;

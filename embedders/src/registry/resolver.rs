@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
-use super::{Choice, Model, Options, parse, service_of_card, unpack};
+use super::{Choice, Model, Options, Specification, parse, service_of_card, unpack};
 use crate::cache::Cache;
 
 /// How long a model that cannot be loaded is not tried again: a server would read its files for each query.
@@ -19,10 +19,37 @@ const SERVICE: &str = "KB_EMBEDDER_SERVICE";
 /// The source of cards of services.
 const SERVICE_SOURCE: &str = "openai";
 
-/// Whether the model that a specification names sends texts to another machine.
-pub fn sends_texts(specification: &str) -> bool {
-    let source = specification.split_once(':');
-    source.is_some_and(|(source, _)| source == SERVICE_SOURCE)
+/// Where a model sends texts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Destination {
+    /// The host, as the address has it.
+    pub host: String,
+    /// The place as cards store it.
+    pub location: String,
+    /// Whether that is this machine, by the name `localhost` or a loopback address.
+    pub is_local: bool,
+    /// Whether the variable `KB_EMBEDDER_SERVICE` allows it.
+    pub is_allowed: bool,
+}
+
+/// Where the model that a specification names sends texts; `None` if it sends none.
+pub fn destination(specification: &str) -> Option<Destination> {
+    let Ok(Specification::Service(address)) = Specification::parse(specification) else {
+        return None;
+    };
+    let location = address.location();
+    Some(Destination {
+        host: address.host().to_owned(),
+        is_local: address.is_local(),
+        is_allowed: is_allowed(&location),
+        location,
+    })
+}
+
+/// Whether the environment allows to send texts to a place.
+fn is_allowed(location: &str) -> bool {
+    std::env::var(SERVICE).is_ok_and(|place| place == location)
 }
 
 /// A model, or why there is none.
@@ -62,8 +89,7 @@ impl Resolver {
         };
         if card.source == SERVICE_SOURCE {
             // A file that came from elsewhere must not decide where queries are sent.
-            let is_allowed = std::env::var(SERVICE).is_ok_and(|place| place == card.location);
-            return if is_allowed {
+            return if is_allowed(&card.location) {
                 service_of_card(card).map(Model::shared)
             } else {
                 let location = &card.location;
@@ -117,5 +143,32 @@ impl EmbedderResolver for Resolver {
 
     fn unpack(&self, card: &ModelCard, files: Vec<ModelFile>) -> Found {
         unpack(card, files, &self.options).map(Model::shared)
+    }
+}
+
+/// A model that was named, and those of other columns.
+#[derive(Debug)]
+pub struct OneNamed {
+    model: Arc<dyn TextEmbedder>,
+    others: Arc<dyn EmbedderResolver>,
+}
+
+impl OneNamed {
+    /// Finds the model that was named for its own columns.
+    pub fn new(model: Arc<dyn TextEmbedder>, others: Arc<dyn EmbedderResolver>) -> OneNamed {
+        OneNamed { model, others }
+    }
+}
+
+impl EmbedderResolver for OneNamed {
+    fn find(&self, card: &ModelCard) -> Found {
+        if self.model.card().is_same_model(card) {
+            return Ok(Arc::clone(&self.model));
+        }
+        self.others.find(card)
+    }
+
+    fn unpack(&self, card: &ModelCard, files: Vec<ModelFile>) -> Found {
+        self.others.unpack(card, files)
     }
 }

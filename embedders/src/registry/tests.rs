@@ -116,6 +116,14 @@ fn no_file_decides_where_texts_are_sent() {
         told.contains("KB_EMBEDDER_SERVICE=any@http://127.0.0.1:9"),
         "{told}"
     );
-    assert!(sends_texts("openai:any@http://127.0.0.1:9"));
-    assert!(!sends_texts("onnx:openai"));
+    let local = destination("openai:any@http://127.0.0.1:9").unwrap();
+    assert!(local.is_local && !local.is_allowed);
+    let other = destination("openai:any@https://api.example.com/v1").unwrap();
+    assert_eq!(other.host, "api.example.com");
+    assert_eq!(other.location, "any@https://api.example.com/v1");
+    assert!(!other.is_local);
+    // A name that only begins like one of this machine.
+    let near = destination("openai:any@http://localhost.example.com").unwrap();
+    assert!(!near.is_local);
+    assert_eq!(destination("onnx:openai"), None);
 }

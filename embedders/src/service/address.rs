@@ -62,6 +62,22 @@ impl Address {
         })
     }
 
+    /// The host, in small letters.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// The address as cards store it.
+    pub(crate) fn location(&self) -> String {
+        format!("{}@{}", self.model, self.url)
+    }
+
+    /// Whether the service is on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+
     /// Whether the address needs TLS.
     pub(super) fn is_https(&self) -> bool {
         self.is_https
@@ -86,12 +102,7 @@ impl Address {
     fn key_of(&self, set: &dyn Fn(&str) -> Option<String>) -> Result<Option<String>, &'static str> {
         let is_openai = self.host == "openai.com" || self.host.ends_with(".openai.com");
         let key = set(KEY).or_else(|| set(OPENAI_KEY).filter(|_| is_openai));
-        let is_local = self.host == "localhost"
-            || self
-                .host
-                .parse::<IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
-        if key.is_some() && !self.is_https && !is_local {
+        if key.is_some() && !self.is_https && !self.is_local() {
             return Err("a key is sent by https:// only, or to this machine");
         }
         if key

@@ -51,7 +51,7 @@ impl ServiceEmbedder {
             card: ModelCard {
                 source: "openai".to_owned(),
                 name: address.model.clone(),
-                location: format!("{}@{}", address.model, address.url),
+                location: address.location(),
                 dimension: dimension.unwrap_or(0),
                 pooling: Pooling::Given,
                 normalised: true,

@@ -75,8 +75,13 @@ impl Transport {
             .http_status_as_error(false)
             // A redirection would take texts to an address that nobody named.
             .max_redirects(0)
-            .user_agent(concat!("kb/", env!("CARGO_PKG_VERSION")))
-            .build();
+            .user_agent(concat!("kb/", env!("CARGO_PKG_VERSION")));
+        // A proxy of the environment would see texts that do not leave this machine.
+        let config = match address.is_local() {
+            true => config.proxy(None),
+            false => config,
+        };
+        let config = config.build();
         Ok(Transport {
             agent: config.into(),
             endpoint: address.endpoint(),

@@ -16,7 +16,7 @@ use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{
     ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, ReembedOptions,
-    ReembedReport, SealOptions, SealReport, Session, SourceInfo, VectorTarget,
+    ReembedReport, SealOptions, SealReport, Session, SourceInfo, VectorTarget, WaitingTexts,
 };
 use crate::progress::{Hook, Reporter};
 use crate::store::fields::FieldValue;
@@ -436,6 +436,15 @@ impl KbWriter {
     ) -> Result<ReembedReport> {
         let hook = RefCell::new(hook);
         self.session.reembed(model, options, &Reporter::new(&hook))
+    }
+
+    /// Counts what [`KbWriter::reembed`] would embed for a column; for a new one, and for `None`, the whole file. Reads the
+    /// last commit, without the lock.
+    ///
+    /// # Errors
+    /// [`crate::Error::PathNotFound`] when there is no .kb; [`crate::Error::Damaged`].
+    pub fn waiting_texts(&self, column: Option<&str>) -> Result<WaitingTexts> {
+        self.session.waiting_texts(column)
     }
 
     /// As [`KbWriter::reembed`] for all columns that know their model, as far as `models` finds it: what an index run

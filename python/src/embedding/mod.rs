@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kb_embedders::{Addition, Cache, Choice, Options, Resolver};
+use kb_embedders::{Addition, Cache, Choice, OneNamed, Options, Resolver, destination};
 use kb_engine::{
     ColumnUpdate, EmbedError, EmbedderResolver, ModelCard, ModelFile, Pooling, ReembedOptions,
     TextEmbedder,
@@ -154,7 +154,7 @@ pub(crate) fn resolver(embedder: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Embedder
     if let Ok(name) = embedder.extract::<String>() {
         let model = named_model(embedder.py(), &name)?;
         let others = models_of_machine();
-        return Ok(Arc::new(OneNamed { model, others }));
+        return Ok(Arc::new(OneNamed::new(model, others)));
     }
     functions(embedder)?;
     Ok(Arc::new(OnePythonEmbedder {
@@ -195,6 +195,13 @@ fn named_model(py: Python<'_>, name: &str) -> PyResult<Arc<dyn TextEmbedder>> {
     }
 }
 
+/// The host that a model of a name sends texts to, if that is another machine and the environment does not allow it.
+pub(crate) fn remote(embedder: &Bound<'_, PyAny>) -> Option<String> {
+    let name: String = embedder.extract().ok()?;
+    let place = destination(&name)?;
+    (!place.is_local && !place.is_allowed).then_some(place.host)
+}
+
 /// The model of `Writer.reembed`; `model` is its name in the file, if it is an object of Python.
 pub(crate) fn model_of(
     embedder: &Bound<'_, PyAny>,
@@ -205,30 +212,6 @@ pub(crate) fn model_of(
         Ok(name) if model.is_none() => named_model(py, &name),
         Ok(_) => Err(invalid(py, "model: it names a function or an object only")),
         Err(_) => Ok(Arc::new(PythonEmbedder::of(embedder, model)?)),
-    }
-}
-
-/// A model that was named, and those of this machine.
-#[derive(Debug)]
-struct OneNamed {
-    model: Arc<dyn TextEmbedder>,
-    others: Arc<dyn EmbedderResolver>,
-}
-
-impl EmbedderResolver for OneNamed {
-    fn find(&self, card: &ModelCard) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
-        if self.model.card().is_same_model(card) {
-            return Ok(Arc::clone(&self.model));
-        }
-        self.others.find(card)
-    }
-
-    fn unpack(
-        &self,
-        card: &ModelCard,
-        files: Vec<ModelFile>,
-    ) -> Result<Arc<dyn TextEmbedder>, EmbedError> {
-        self.others.unpack(card, files)
     }
 }
 
@@ -289,13 +272,23 @@ fn functions<'py>(
     }
 }
 
-/// The options of `Writer.reembed`, the name of its model, and who listens.
+/// What `Writer.reembed` is asked for.
+#[derive(Default)]
+pub(crate) struct Asked {
+    pub(crate) column: ReembedOptions,
+    /// The name of the model in the file.
+    pub(crate) model: Option<String>,
+    /// Whether texts may go to another machine.
+    pub(crate) send: bool,
+}
+
+/// The options of `Writer.reembed`, and who listens.
 pub(crate) fn reembed_options(
     py: Python<'_>,
     options: Option<&Bound<'_, PyDict>>,
-) -> PyResult<(ReembedOptions, Option<String>, Listener)> {
+) -> PyResult<(Asked, Listener)> {
     let mut column = ReembedOptions::new();
-    let (mut model, mut listener) = (None, Listener::none());
+    let (mut model, mut send, mut listener) = (None, false, Listener::none());
     for (name, value) in options.into_iter().flatten() {
         let name: String = name.extract()?;
         let seconds = |value: &Bound<'_, PyAny>| -> PyResult<Duration> {
@@ -311,11 +304,17 @@ pub(crate) fn reembed_options(
             "max_seconds" => column.max_time = Some(seconds(&value)?),
             "commit_seconds" => column.commit_after = seconds(&value)?,
             "replace" => column.replace = value.extract()?,
+            "send" => send = value.extract()?,
             "progress" => listener = Listener::of(Some(&value))?,
             _ => return Err(unexpected("reembed", &name)),
         }
     }
-    Ok((column, model, listener))
+    let asked = Asked {
+        column,
+        model,
+        send,
+    };
+    Ok((asked, listener))
 }
 
 /// What was embedded into each column.

@@ -1,5 +1,7 @@
-//! [`Writer`]: a file that is being written. [`open`] opens it, [`merge`] reads what a merge is given.
+//! [`Writer`]: a file that is being written. [`open`] opens it, [`merge`] reads what a merge is given, [`embed`] fills
+//! columns of vectors.
 
+mod embed;
 mod merge;
 pub(crate) mod open;
 
@@ -18,8 +20,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use crate::call::{Listener, run, run_short};
-use crate::embedding::{model_of, models_of_machine, reembed_options, reports};
-use crate::error::{invalid, raised};
+use crate::embedding::{Asked, reembed_options, remote};
+use crate::error::raised;
 use crate::fields::fields;
 use crate::handle::closed;
 use crate::imported::{ImportOptions, Names, Rows, warn_of_loss};
@@ -48,6 +50,8 @@ pub(crate) struct Writer {
     lock_timeout: Duration,
     /// What embeds for columns that it made.
     models: Option<Arc<dyn EmbedderResolver>>,
+    /// What `kbfile.open` got as `embedder`.
+    embedder: Option<Py<PyAny>>,
 }
 
 impl Drop for Writer {
@@ -227,7 +231,8 @@ impl Writer {
 
     /// Indexes folders and files: reads what changed since the last run. The run commits by itself, together with
     /// pending changes. Readers see all of a run at once, and Ctrl-C leaves the file unchanged. Only the first run of a
-    /// new file also commits after each 30 s or 64 MiB of text, and keeps these commits.
+    /// new file also commits after each 30 s or 64 MiB of text, and keeps these commits. If `kbfile.open` got an `embedder`, it
+    /// embeds what was indexed after that; a service on another machine does so by `reembed` only.
     ///
     /// `progress` is True for a tqdm bar, or a function that is called with a `Progress`. `threads=0` uses all cores.
     /// Files larger than `max_file_bytes` are skipped. `rebuild` reads every file again and loses imported vectors
@@ -287,10 +292,15 @@ impl Writer {
         options.trigrams = trigrams;
         options.min_recall = min_recall;
         options.max_file_bytes = max_file_bytes;
-        let report = self.change(py, &Listener::of(progress)?, |writer, hook| {
+        let listener = Listener::of(progress)?;
+        let report = self.change(py, &listener, |writer, hook| {
             options.extraction = writer.extraction_now();
             writer.index(&paths, &options, hook)
         })?;
+        let embedder = self.embedder.as_ref().map(|embedder| embedder.bind(py));
+        if embedder.is_some_and(|embedder| remote(embedder).is_none()) && report.documents > 0 {
+            self.reembed_columns(py, Asked::default(), &listener)?;
+        }
         Ok(IndexReport::from(report))
     }
 
@@ -395,13 +405,15 @@ impl Writer {
     /// Sentence Transformers. Without it, the columns that the file has are filled, by the model that `kbfile.open` got or
     /// those of this machine. `model` names a function or an object in the file, `name` names the column. With `folder`, only
     /// the documents below it are embedded.
+    /// A file without such columns gets one of the model of `kbfile.open`. A service on another machine gets texts only with
+    /// `send=True`; the error without it says how many.
     ///
     /// Vectors are committed every `commit_seconds`, and a later call goes on where this one stopped. With `max_seconds` it
     /// stops after that time. `left` of the report counts the chunks that have no vector. A column of another model raises
     /// InvalidArgumentError, unless replace=True.
     #[pyo3(signature = (embedder = None, **options))]
     #[pyo3(
-        text_signature = "(self, embedder=None, *, name=None, model=None, folder=None, codec='i8', max_seconds=None, commit_seconds=20.0, replace=False, progress=None)"
+        text_signature = "(self, embedder=None, *, name=None, model=None, folder=None, codec='i8', max_seconds=None, commit_seconds=20.0, replace=False, send=False, progress=None)"
     )]
     fn reembed(
         &self,
@@ -409,22 +421,11 @@ impl Writer {
         embedder: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Vec<ReembedReport>> {
-        let (column, model, listener) = reembed_options(py, options)?;
-        if let Some(embedder) = embedder {
-            let model = model_of(embedder, model)?;
-            let work =
-                |writer: &mut KbWriter, hook: &mut Hook<'_>| writer.reembed(&*model, &column, hook);
-            return Ok(vec![self.change(py, &listener, work)?.into()]);
+        let (asked, listener) = reembed_options(py, options)?;
+        match embedder {
+            Some(embedder) => self.reembed_by(embedder, asked, &listener),
+            None => self.reembed_columns(py, asked, &listener),
         }
-        let models = self.models.clone().unwrap_or_else(models_of_machine);
-        let updates = self.change(py, &listener, |writer, hook| {
-            writer.update_embeddings(&*models, &column, hook)
-        })?;
-        if updates.is_empty() {
-            let message = "embedder: no column of the file has a model; pass one";
-            return Err(invalid(py, message));
-        }
-        reports(py, updates)
     }
 
     /// Removes a column of imported vectors, and commits pending changes. Returns the number of its vectors.

@@ -70,6 +70,7 @@ pub(crate) fn open_writer(
     };
     let writer = Writer {
         models,
+        embedder: embedder.map(|embedder| embedder.clone().unbind()),
         writer: Mutex::new(Some(writer)),
         process: process::id(),
         lock_timeout,

@@ -17,6 +17,7 @@ use crate::cmd::write::reembed;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::locate::locate;
+use crate::models::resolver;
 use crate::output::Output;
 use crate::output::format::shell_word;
 use crate::output::progress::Meter;
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &AddArguments, output: &mut Output) -> Result<Exit,
     let (added, replaced) = added.map_err(|error| explain(error, arguments, &file))?;
     show(&added, replaced, arguments, output)?;
     let meter = Meter::of_run(output.stderr_is_terminal(), true);
-    reembed::follow(&file, &AtomicBool::new(false), &meter, output)?;
+    reembed::follow(&file, resolver(), &AtomicBool::new(false), &meter, output)?;
     Ok(Exit::Found)
 }
 

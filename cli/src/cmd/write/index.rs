@@ -34,9 +34,16 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
     }
     let cancel = stop_on_interrupt()?;
     let options = options(arguments);
+    if arguments.check && arguments.embedder.embedder.is_some() {
+        return Err(Failure::usage(
+            "--check embeds nothing: leave --embedder out",
+            None,
+        ));
+    }
     if arguments.check {
         return check(arguments, &target, &options, &cancel, output);
     }
+    let chosen = reembed::Chosen::new(&arguments.embedder)?;
     let meter = Meter::of_run(output.stderr_is_terminal(), arguments.quiet);
     let result = wait_for_writer(
         arguments.wait.limit(),
@@ -84,16 +91,22 @@ pub(crate) fn run(arguments: &IndexArguments, output: &mut Output) -> Result<Exi
         set_git_fields(&target.file, paths, wait, &cancel, output)
             .map_err(|error| target.explain(error))?;
     }
-    reembed::follow(&target.file, &cancel, &meter, output)?;
+    let filled = reembed::fill(&target.file, arguments, chosen, (&cancel, &meter), output)?;
     let file_bytes = std::fs::metadata(&target.file)
         .map_err(|error| Failure::io(&format!("read {}", target.file.display()), &error))?
         .len();
     if arguments.json.json {
         let file = target.file.display().to_string();
         let object = kb_json::index_report(&file, file_bytes, &report, arguments.verbose);
-        output.json(object)?;
+        output.json(match &filled {
+            Some(filled) => object.object("embedding", kb_json::reembed_report(filled)),
+            None => object,
+        })?;
     } else if !arguments.quiet {
         show_report(arguments, &target, file_bytes, &report, output)?;
+        if let Some(filled) = &filled {
+            reembed::show_filled(filled, &target.file, &arguments.embedder, output)?;
+        }
     }
     if let Some(missed) = &report.missed_recall {
         output.warning(&missed_recall(missed));

@@ -8,11 +8,14 @@ use kb_engine::{Error, Progress, Report};
 use kb_json::Object;
 
 use crate::args::WatchArguments;
+use crate::cmd::write::reembed::Chosen;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::models::named;
 use crate::output::Output;
 use crate::output::format::clock;
 use crate::output::progress::Meter;
+use crate::sending::refused;
 use crate::target::Target;
 use crate::watch::embedding::Embedding;
 use crate::watch::events::{Signal, Watch, WatchedPath};
@@ -35,7 +38,16 @@ pub(crate) fn run(arguments: &WatchArguments, output: &mut Output) -> Result<Exi
     let options = arguments.selection.apply(options);
     let meter = Meter::of_run(output.stderr_is_terminal(), arguments.quiet);
     let file = target.file.clone();
-    let embedding = Embedding::start(&file, crate::output::log)
+    let model = match Chosen::new(&arguments.embedder)? {
+        Chosen::None => None,
+        Chosen::Model(model) => Some(model),
+        Chosen::Asking(embedder) if arguments.embedder.yes => Some(named(&embedder)?),
+        Chosen::Asking(embedder) => {
+            let what = "all texts, and each that changes later,";
+            return Err(refused(&format!("{what} would be sent to {embedder}")));
+        }
+    };
+    let embedding = Embedding::start(&file, model, crate::output::log)
         .map_err(|error| Failure::io("start a thread", &error))?;
     let listener = ConsoleListener {
         embedding: &embedding,

@@ -35,5 +35,6 @@ pub(crate) use vector_index::embedded::each_embedded;
 pub(crate) use vector_index::lists::ListLimits;
 pub use vectors::{
     ColumnUpdate, ImportReport, NewVectors, ReembedOptions, ReembedReport, VectorTarget,
+    WaitingTexts,
 };
 pub use wait_for_writer::wait_for_writer;

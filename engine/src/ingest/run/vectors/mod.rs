@@ -16,4 +16,4 @@ mod targets;
 pub(crate) mod tests;
 
 pub use options::{ImportReport, NewVectors, VectorTarget};
-pub use reembed::{ColumnUpdate, ReembedOptions, ReembedReport};
+pub use reembed::{ColumnUpdate, ReembedOptions, ReembedReport, WaitingTexts};

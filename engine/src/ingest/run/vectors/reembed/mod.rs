@@ -16,7 +16,7 @@ use kb_types::embedding::EmbedderResolver;
 use kb_types::error::{Error, Result};
 use kb_types::{EmbedError, ModelCard, ModelFile, TextEmbedder};
 
-pub use self::options::{ColumnUpdate, ReembedOptions, ReembedReport};
+pub use self::options::{ColumnUpdate, ReembedOptions, ReembedReport, WaitingTexts};
 use self::waiting::{WaitingChunk, document, waiting_chunks, waiting_documents};
 use crate::catalog::Catalog;
 use crate::container::{Container, Snapshot};

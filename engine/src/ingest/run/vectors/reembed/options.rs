@@ -142,3 +142,13 @@ pub struct ColumnUpdate {
     /// What was embedded, or why the model of the column could not be used.
     pub outcome: Result<ReembedReport, EmbedError>,
 }
+
+/// What a model would get to embed: see [`KbWriter::waiting_texts`](crate::KbWriter::waiting_texts).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitingTexts {
+    /// Chunks without a vector.
+    pub texts: u64,
+    /// Bytes of what is embedded for them: text with titles.
+    pub bytes: u64,
+}

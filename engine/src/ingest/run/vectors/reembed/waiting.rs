@@ -7,8 +7,10 @@ use kb_types::DocumentId;
 use kb_types::error::Result;
 use roaring::RoaringBitmap;
 
+use super::options::WaitingTexts;
 use crate::catalog::Catalog;
-use crate::container::Snapshot;
+use crate::container::{Container, Snapshot};
+use crate::ingest::run::session::Session;
 use crate::ingest::run::vector_index::embedded::each_embedded;
 use crate::store::documents::DocumentRecord;
 
@@ -21,6 +23,25 @@ pub(super) struct WaitingDocument {
     pub(super) path: String,
     /// How many of its chunks wait.
     pub(super) chunks: u32,
+}
+
+impl Session {
+    /// See [`crate::KbWriter::waiting_texts`].
+    pub(crate) fn waiting_texts(&self, column: Option<&str>) -> Result<WaitingTexts> {
+        Container::open(&self.path)?.read(|snapshot| {
+            let catalog = Catalog::load(snapshot)?;
+            let named = column.and_then(|name| catalog.vector_columns.named(name));
+            let column = named.map(|column| column.number);
+            let mut texts = WaitingTexts::default();
+            for waiting in waiting_documents(snapshot, &catalog, (column, ""), &mut || Ok(()))? {
+                for chunk in waiting_chunks(snapshot, &catalog, column, &waiting.path)? {
+                    texts.texts += 1;
+                    texts.bytes += chunk.text.len() as u64;
+                }
+            }
+            Ok(texts)
+        })
+    }
 }
 
 /// A chunk with the text that is embedded for it.
