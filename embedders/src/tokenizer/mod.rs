@@ -1,8 +1,9 @@
 //! From text to the numbers of tokens, as a `tokenizer.json` of a model says.
 //!
 //! WordPiece with the rules of BERT is read here: all MiniLM, BGE, E5, GTE, MPNet, Arctic and Potion models for English
-//! have it. Other kinds are refused by name.
+//! have it; and byte pair encoding over bytes, which RoBERTa and ModernBERT have. Other kinds are refused by name.
 
+mod byte_pairs;
 mod settings;
 mod wordpiece;
 mod words;
@@ -11,7 +12,9 @@ use std::path::Path;
 
 use kb_types::EmbedError;
 
-use self::settings::{Rules, Settings};
+use unicode_normalization::UnicodeNormalization;
+
+use self::settings::{Rules, Settings, Words};
 use self::words::Piece;
 
 /// Most bytes of a `tokenizer.json`. Those of models for a hundred languages have 17 MB.
@@ -38,7 +41,7 @@ impl Tokenizer {
 
     /// Makes all letters small, as a model whose settings say `do_lower_case` does.
     pub(crate) fn lower_case(&mut self) {
-        self.0.normaliser.lower_case = true;
+        self.0.make_small();
     }
 
     /// The token that fills rows of a batch.
@@ -84,15 +87,42 @@ impl Tokenizer {
         let mut tokens = Vec::new();
         self.append(text, limit, &mut tokens);
         tokens.truncate(limit);
-        tokens.retain(|token| *token != self.0.vocabulary.unknown);
+        tokens.retain(|token| Some(*token) != self.0.unknown);
         tokens
     }
 
     /// Appends tokens of a text until there are at least `limit`.
     fn append(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
-        words::split(&self.0.normaliser, &self.0.literals, text, |piece| {
+        let (normaliser, vocabulary) = match &self.0.words {
+            Words::Pieces(normaliser, vocabulary) => (normaliser, vocabulary),
+            Words::Bytes {
+                composes,
+                lowers,
+                pairs,
+            } => {
+                let (small, composed): (String, String);
+                let mut text = text;
+                if *lowers {
+                    small = text.to_lowercase();
+                    text = &small;
+                }
+                if *composes && !unicode_normalization::is_nfc(text) {
+                    composed = text.nfc().collect();
+                    text = &composed;
+                }
+                words::around(&self.0.literals, text, |part| {
+                    match part {
+                        Piece::Word(part) => pairs.append(part, limit, tokens),
+                        Piece::Literal(token) => tokens.push(token),
+                    }
+                    tokens.len() < limit
+                });
+                return;
+            }
+        };
+        words::split(normaliser, &self.0.literals, text, |piece| {
             match piece {
-                Piece::Word(word) => self.0.vocabulary.append(word, tokens),
+                Piece::Word(word) => vocabulary.append(word, tokens),
                 Piece::Literal(token) => tokens.push(token),
             }
             tokens.len() < limit

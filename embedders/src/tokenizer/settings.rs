@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::byte_pairs::BytePairs;
 use super::wordpiece::Vocabulary;
 use super::words::{Literal, Normaliser};
 
@@ -29,8 +30,9 @@ pub(super) struct Settings {
 /// What the file decides.
 #[derive(Debug)]
 pub(super) struct Rules {
-    pub(super) normaliser: Normaliser,
-    pub(super) vocabulary: Vocabulary,
+    pub(super) words: Words,
+    /// Stands for what the vocabulary does not have.
+    pub(super) unknown: Option<u32>,
     /// Tokens that stand for themselves in a text, as `[SEP]`.
     pub(super) literals: Vec<Literal>,
     /// Tokens before each text.
@@ -45,12 +47,39 @@ pub(super) struct Rules {
     pub(super) highest: u32,
 }
 
+/// How text becomes tokens.
+#[derive(Debug)]
+pub(super) enum Words {
+    /// WordPiece with the rules of BERT.
+    Pieces(Normaliser, Vocabulary),
+    /// Byte pairs; `composes`: after the normalisation NFC, `lowers`: of small letters.
+    Bytes {
+        composes: bool,
+        lowers: bool,
+        pairs: BytePairs,
+    },
+}
+
+impl Rules {
+    /// Makes all letters small.
+    pub(super) fn make_small(&mut self) {
+        match &mut self.words {
+            Words::Pieces(normaliser, _) => normaliser.lower_case = true,
+            Words::Bytes { lowers, .. } => *lowers = true,
+        }
+    }
+}
+
 #[derive(Debug, Deserialize)]
 struct AddedToken {
     id: u32,
     content: String,
     #[serde(default)]
     single_word: bool,
+    #[serde(default)]
+    lstrip: bool,
+    #[serde(default)]
+    rstrip: bool,
     #[serde(default)]
     normalized: bool,
 }
@@ -74,6 +103,20 @@ struct Model {
     unk_token: Option<String>,
     continuing_subword_prefix: Option<String>,
     max_input_chars_per_word: Option<usize>,
+    /// Of BPE: pairs, or both words of a pair with a space between them.
+    #[serde(default)]
+    merges: Vec<Merge>,
+    dropout: Option<f32>,
+    end_of_word_suffix: Option<String>,
+    #[serde(default)]
+    ignore_merges: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Merge {
+    Pair(String, String),
+    Text(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -93,23 +136,24 @@ impl Settings {
             None if self.model.continuing_subword_prefix.is_some() => "WordPiece",
             None => "unknown kind",
         };
-        if kind != "WordPiece" {
+        let is_pairs = kind == "BPE";
+        if kind != "WordPiece" && !is_pairs {
             return Err(format!(
-                "this program reads tokenizers of the kind WordPiece, and this one is {kind}"
+                "this program reads tokenizers of the kinds WordPiece and BPE over bytes, and this one is {kind}"
             ));
         }
-        let normaliser = normaliser(self.normalizer.as_ref())?;
-        match type_of(self.pre_tokenizer.as_ref()) {
-            Some("BertPreTokenizer") => {}
-            other => return Err(unknown("pre_tokenizer", other)),
-        }
-        let pieces: HashMap<String, u32> =
-            serde_json::from_value(self.model.vocab).map_err(|error| format!("vocab: {error}"))?;
-        let unknown_token = self.model.unk_token.unwrap_or_else(|| "[UNK]".to_owned());
-        let Some(unknown) = pieces.get(&unknown_token).copied() else {
-            return Err(format!(
-                "the token for unknown words, {unknown_token:?}, is not in the vocabulary"
-            ));
+        let mut model = self.model;
+        let pieces: HashMap<String, u32> = serde_json::from_value(model.vocab.take())
+            .map_err(|error| format!("vocab: {error}"))?;
+        let unknown = match model.unk_token.as_deref() {
+            None if is_pairs => None,
+            name => {
+                let name = name.unwrap_or("[UNK]");
+                let token = pieces.get(name).copied();
+                Some(token.ok_or_else(|| {
+                    format!("the token for unknown words, {name:?}, is not in the vocabulary")
+                })?)
+            }
         };
         let number = |content: &str| {
             let added = self
@@ -128,17 +172,28 @@ impl Settings {
         let highest = pieces.values().copied();
         let highest = highest.chain(self.added_tokens.iter().map(|token| token.id));
         let highest = highest.max().unwrap_or(0);
-        let prefix = self.model.continuing_subword_prefix;
-        let vocabulary = Vocabulary::new(
-            pieces,
-            prefix.as_deref().unwrap_or("##"),
-            unknown,
-            self.model.max_input_chars_per_word.unwrap_or(100),
-        )?;
+        let (normalizer, pre_tokenizer) = (self.normalizer, self.pre_tokenizer);
+        let words = if is_pairs {
+            byte_pairs(normalizer.as_ref(), pre_tokenizer.as_ref(), &pieces, model)?
+        } else {
+            let normaliser = normaliser(normalizer.as_ref())?;
+            match type_of(pre_tokenizer.as_ref()) {
+                Some("BertPreTokenizer") => {}
+                other => return Err(unknown_part("pre_tokenizer", other)),
+            }
+            let prefix = model.continuing_subword_prefix;
+            let vocabulary = Vocabulary::new(
+                pieces,
+                prefix.as_deref().unwrap_or("##"),
+                unknown.unwrap_or(0),
+                model.max_input_chars_per_word.unwrap_or(100),
+            )?;
+            Words::Pieces(normaliser, vocabulary)
+        };
         Ok(Rules {
-            normaliser,
-            vocabulary,
-            literals: literals(self.added_tokens)?,
+            words,
+            unknown,
+            literals: literals(self.added_tokens, is_pairs)?,
             start,
             end,
             padding,
@@ -153,14 +208,14 @@ fn type_of(part: Option<&Value>) -> Option<&str> {
     part?.get("type")?.as_str()
 }
 
-fn unknown(part: &str, kind: Option<&str>) -> String {
+fn unknown_part(part: &str, kind: Option<&str>) -> String {
     let kind = kind.unwrap_or("none");
     format!("this program does not know the {part} {kind}")
 }
 
 fn normaliser(part: Option<&Value>) -> Result<Normaliser, String> {
     let (Some(part), Some("BertNormalizer")) = (part, type_of(part)) else {
-        return Err(unknown("normalizer", type_of(part)));
+        return Err(unknown_part("normalizer", type_of(part)));
     };
     let rules =
         BertNormalizer::deserialize(part).map_err(|error| format!("normalizer: {error}"))?;
@@ -169,6 +224,52 @@ fn normaliser(part: Option<&Value>) -> Result<Normaliser, String> {
         separate_ideographs: rules.handle_chinese_chars,
         strip_accents: rules.strip_accents.unwrap_or(rules.lowercase),
         lower_case: rules.lowercase,
+    })
+}
+
+/// Byte pairs, as RoBERTa, GPT-2 and ModernBERT split text.
+fn byte_pairs(
+    normalizer: Option<&Value>,
+    pre_tokenizer: Option<&Value>,
+    pieces: &HashMap<String, u32>,
+    model: Model,
+) -> Result<Words, String> {
+    let composes = match type_of(normalizer) {
+        None if normalizer.is_none_or(Value::is_null) => false,
+        Some("NFC") => true,
+        other => return Err(unknown_part("normalizer", other)),
+    };
+    let flag = |name: &str, usual: bool| {
+        let value = pre_tokenizer.and_then(|part| part.get(name));
+        value.and_then(Value::as_bool).unwrap_or(usual)
+    };
+    match type_of(pre_tokenizer) {
+        Some("ByteLevel") if flag("use_regex", true) => {}
+        other => return Err(unknown_part("pre_tokenizer", other)),
+    }
+    let affix = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
+    if affix(&model.end_of_word_suffix)
+        || affix(&model.continuing_subword_prefix)
+        || model.dropout.is_some_and(|share| share != 0.0)
+        || model.ignore_merges
+    {
+        return Err("this program does not know such rules of BPE".to_owned());
+    }
+    let pair = |merge| match merge {
+        Merge::Pair(one, other) => Ok((one, other)),
+        Merge::Text(text) => match text.split_once(' ') {
+            Some((one, other)) => Ok((one.to_owned(), other.to_owned())),
+            None => Err(format!("the merge {text:?} is no pair")),
+        },
+    };
+    let merges = model.merges.into_iter().map(pair);
+    let merges: Vec<(String, String)> = merges.collect::<Result<_, String>>()?;
+    let adds_space = flag("add_prefix_space", true);
+    let pairs = BytePairs::new(pieces, &merges, adds_space)?;
+    Ok(Words::Bytes {
+        composes,
+        lowers: false,
+        pairs,
     })
 }
 
@@ -209,17 +310,19 @@ fn around(
             };
             Ok((vec![token("cls")?], vec![token("sep")?]))
         }
-        other => Err(unknown("post_processor", Some(other))),
+        // Positions of tokens, which matter to no vector.
+        "ByteLevel" => Ok((Vec::new(), Vec::new())),
+        other => Err(unknown_part("post_processor", Some(other))),
     }
 }
 
-fn literals(tokens: Vec<AddedToken>) -> Result<Vec<Literal>, String> {
+fn literals(tokens: Vec<AddedToken>, is_pairs: bool) -> Result<Vec<Literal>, String> {
     if tokens.len() > LITERAL_LIMIT {
         return Err(format!("more than {LITERAL_LIMIT} added tokens"));
     }
     let mut literals = Vec::with_capacity(tokens.len());
     for token in tokens {
-        if token.single_word || token.normalized {
+        if token.single_word || token.rstrip || (!is_pairs && (token.normalized || token.lstrip)) {
             let content = token.content;
             return Err(format!(
                 "this program does not know the rules of the added token {content:?}"
@@ -229,6 +332,7 @@ fn literals(tokens: Vec<AddedToken>) -> Result<Vec<Literal>, String> {
             literals.push(Literal {
                 content: token.content,
                 token: token.id,
+                takes_space: token.lstrip,
             });
         }
     }

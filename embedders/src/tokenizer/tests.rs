@@ -148,7 +148,7 @@ fn other_post_processors_put_their_tokens_around() {
 fn what_this_program_cannot_do_is_named() {
     type Change = fn(&mut serde_json::Value);
     let cases: [(&str, Change); 8] = [
-        ("WordPiece, and this one is Unigram", |file| {
+        ("over bytes, and this one is Unigram", |file| {
             file["model"]["type"] = "Unigram".into()
         }),
         ("normalizer NFKC", |file| {
@@ -160,8 +160,8 @@ fn what_this_program_cannot_do_is_named() {
         ("pre_tokenizer Metaspace", |file| {
             file["pre_tokenizer"]["type"] = "Metaspace".into()
         }),
-        ("post_processor ByteLevel", |file| {
-            file["post_processor"]["type"] = "ByteLevel".into()
+        ("post_processor Sequence", |file| {
+            file["post_processor"]["type"] = "Sequence".into()
         }),
         ("\"[X]\"", |file| file["model"]["unk_token"] = "[X]".into()),
         ("\"[Y]\"", |file| {
@@ -188,4 +188,89 @@ fn a_vocabulary_has_bounds() {
         file["post_processor"]["single"] = vec![part; 17].into();
     });
     assert!(around.unwrap_err().to_string().contains("16 parts"));
+}
+
+/// A tokenizer of bytes without merges; the token of a byte is its number, `<mask>` is 256.
+fn bytes_file(change: impl FnOnce(&mut serde_json::Value)) -> Result<Tokenizer, EmbedError> {
+    let shown = |byte: u8| matches!(byte, b'!'..=b'~' | 0xa1..=0xac | 0xae..=0xff);
+    let mut others = 0x100u32..;
+    let mut vocab = serde_json::Map::new();
+    for byte in 0..=u8::MAX {
+        let number = match shown(byte) {
+            true => u32::from(byte),
+            false => others.next().unwrap(),
+        };
+        let piece = char::from_u32(number).unwrap().to_string();
+        vocab.insert(piece, byte.into());
+    }
+    let mut file = serde_json::json!({
+        "added_tokens": [{"id": 256, "content": "<mask>", "lstrip": true, "normalized": false}],
+        "normalizer": {"type": "NFC"},
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "use_regex": true},
+        "model": {"type": "BPE", "unk_token": null, "vocab": vocab, "merges": []},
+    });
+    change(&mut file);
+    Tokenizer::new(Path::new("tokenizer.json"), file.to_string().as_bytes())
+}
+
+#[test]
+fn bytes_are_tokens_where_the_file_says_so() {
+    let mut bytes = bytes_file(|_| {}).unwrap();
+    assert_eq!(bytes.encode("Ae\u{301}", 8), [65, 0xc3, 0xa9]);
+    assert_eq!(bytes.encode("a \n<mask> b", 8), [97, 256, 32, 98]);
+    assert_eq!(bytes.known("a", 8), [97]);
+    bytes.lower_case();
+    assert_eq!(bytes.encode("A", 8), [97]);
+    type Change = fn(&mut serde_json::Value);
+    let cases: [(&str, Change); 6] = [
+        ("normalizer NFKC", |file| {
+            file["normalizer"]["type"] = "NFKC".into()
+        }),
+        ("pre_tokenizer Split", |file| {
+            file["pre_tokenizer"]["type"] = "Split".into()
+        }),
+        ("pre_tokenizer ByteLevel", |file| {
+            file["pre_tokenizer"]["use_regex"] = false.into()
+        }),
+        ("such rules of BPE", |file| {
+            file["model"]["ignore_merges"] = true.into()
+        }),
+        ("is no pair", |file| {
+            file["model"]["merges"] = serde_json::json!(["ab"])
+        }),
+        ("\"ab\" is not in", |file| {
+            file["model"]["merges"] = serde_json::json!(["a b"])
+        }),
+    ];
+    for (expected, change) in cases {
+        let error = bytes_file(change).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Compares with what the library `tokenizers` makes of the same texts. `KB_TOKENIZER` is a folder with `tokenizer.json`
+/// and `expected.jsonl`, whose lines are `{"text": ..., "ids": [...]}`: `tests/corpus/models/make_tokenizers.py` makes some.
+#[test]
+fn tokens_are_those_of_the_library() {
+    let Some(folder) = std::env::var_os("KB_TOKENIZER").map(std::path::PathBuf::from) else {
+        eprintln!("skipped: KB_TOKENIZER is not set");
+        return;
+    };
+    let path = folder.join("tokenizer.json");
+    let tokenizer = Tokenizer::new(&path, &std::fs::read(&path).unwrap()).unwrap();
+    let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
+    let (mut lines, mut differ) = (0, 0);
+    for line in expected.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        let ids: Vec<u32> = serde_json::from_value(line["ids"].clone()).unwrap();
+        lines += 1;
+        if tokenizer.encode(text, usize::MAX) != ids {
+            differ += 1;
+            if differ < 6 {
+                eprintln!("{text:?}: {:?} {ids:?}", tokenizer.encode(text, usize::MAX));
+            }
+        }
+    }
+    assert!(lines > 0 && differ == 0, "{differ} of {lines} differ");
 }

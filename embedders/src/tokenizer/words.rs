@@ -28,6 +28,8 @@ pub(super) struct Normaliser {
 pub(super) struct Literal {
     pub(super) content: String,
     pub(super) token: u32,
+    /// Takes the white space before it.
+    pub(super) takes_space: bool,
 }
 
 /// A part of a text.
@@ -77,13 +79,43 @@ impl<F: FnMut(Piece<'_>) -> bool> Word<'_, F> {
     }
 }
 
-/// Calls `on_piece` with the parts of a text, in order, until it returns `false`.
-pub(super) fn split(
-    normaliser: &Normaliser,
-    literals: &[Literal],
-    text: &str,
-    mut on_piece: impl FnMut(Piece<'_>) -> bool,
-) {
+/// Calls `on_part` with tokens that stand for themselves and the text between them, as it is, until it returns `false`.
+pub(super) fn around(literals: &[Literal], text: &str, mut on_part: impl FnMut(Piece<'_>) -> bool) {
+    let is_start = starts(literals);
+    let (mut begin, mut place) = (0, 0);
+    let bytes = text.as_bytes();
+    while let Some(byte) = bytes.get(place) {
+        let rest = text.get(place..).unwrap_or_default();
+        let literal = match is_start.get(usize::from(*byte)) {
+            Some(true) => literals.iter().find(|it| rest.starts_with(&it.content)),
+            _ => None,
+        };
+        let Some(literal) = literal else {
+            place += 1;
+            continue;
+        };
+        let between = text.get(begin..place).unwrap_or_default();
+        let between = match literal.takes_space {
+            true => between.trim_end(),
+            false => between,
+        };
+        if !between.is_empty() && !on_part(Piece::Word(between)) {
+            return;
+        }
+        if !on_part(Piece::Literal(literal.token)) {
+            return;
+        }
+        place += literal.content.len();
+        begin = place;
+    }
+    let last = text.get(begin..).unwrap_or_default();
+    if !last.is_empty() {
+        on_part(Piece::Word(last));
+    }
+}
+
+/// The bytes that a literal begins with.
+fn starts(literals: &[Literal]) -> [bool; 256] {
     let mut is_start = [false; 256];
     for literal in literals {
         if let Some(flag) = literal
@@ -95,6 +127,17 @@ pub(super) fn split(
             *flag = true;
         }
     }
+    is_start
+}
+
+/// Calls `on_piece` with the parts of a text, in order, until it returns `false`.
+pub(super) fn split(
+    normaliser: &Normaliser,
+    literals: &[Literal],
+    text: &str,
+    mut on_piece: impl FnMut(Piece<'_>) -> bool,
+) {
+    let is_start = starts(literals);
     let mut word = Word {
         text: String::new(),
         on_piece: &mut on_piece,
