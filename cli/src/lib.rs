@@ -207,6 +207,8 @@ fn run_verb(verb: Verb, output: &mut Output) -> Result<Exit, Failure> {
         Verb::Verify(verb) => cmd::read::verify::run(&verb, output),
         Verb::Seal(verb) => cmd::write::seal::run(&verb, output),
         Verb::Merge(verb) => cmd::write::merge::run(&verb, output),
+        Verb::Diff(verb) => cmd::versions::diff::run(&verb, output),
+        Verb::Patch(verb) => cmd::versions::patch::run(&verb, output),
         Verb::Info(verb) => cmd::read::info::run(&verb, output),
         Verb::Bench(verb) => cmd::read::bench::run(&verb, output),
         Verb::Completions(verb) => cmd::completions::run(&verb, output),

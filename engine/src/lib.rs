@@ -74,7 +74,7 @@ mod store;
 #[doc(hidden)]
 pub mod testing;
 
-pub use check::{VerifyOptions, VerifyReport};
+pub use check::{ChangedDocument, Difference, DocumentChange, VerifyOptions, VerifyReport};
 pub use container::{FORMAT_VERSION, MappedBytes, OLDEST_READABLE, WriterInfo};
 pub use content::{
     ChunkPlace, ChunkText, ColumnRecall, DocumentInfo, DocumentPage, DocumentPages, DocumentParts,
@@ -100,19 +100,19 @@ pub use ingest::report::{
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
     ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, OnConflict,
-    PackedModel, ReembedOptions, ReembedReport, SealOptions, SealReport, SourceInfo, VectorTarget,
-    WaitingTexts, document_of, wait_for_writer,
+    PackedModel, PatchOptions, PatchReport, ReembedOptions, ReembedReport, SealOptions, SealReport,
+    SourceInfo, VectorTarget, WaitingTexts, document_of, wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;
-#[cfg(feature = "ingest")]
-pub use kb::check_hits;
 #[cfg(feature = "regex")]
 pub use kb::search_files_regex;
 pub use kb::{
     Embedded, FILES_LIMIT, Kb, LeftOut, LeftOutReason, ModelCoverage, NamedText, Texts, read_texts,
     search_files, search_files_symbols, search_files_with,
 };
+#[cfg(feature = "ingest")]
+pub use kb::{apply_patch, check_hits, make_patch};
 #[cfg(feature = "ingest")]
 pub use kb_extract::secrets::{Secret, secret_by_name, secret_in};
 #[cfg(feature = "ingest")]

@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use kb_engine::{
-    ChangedSources, DocumentInfo, ImportReport, MergeReport, ReembedReport, Report, SealReport,
+    ChangedSources, Difference, DocumentChange, DocumentInfo, ImportReport, MergeReport,
+    PatchReport, ReembedReport, Report, SealReport,
 };
+
+use serde_json::{Value, json};
 
 use crate::document::document_head;
 use crate::object::{Object, share};
@@ -168,6 +171,35 @@ pub fn merge_report(file: &Path, report: &MergeReport) -> Object {
         .field("renamed_below", report.renamed_below.clone())
         .field("left_columns", report.left_columns.clone())
         .field("left_roots", report.left_roots.clone())
+}
+
+/// How the documents of a file differ from those of an older one.
+#[must_use]
+pub fn difference(old: &Path, new: &Path, found: &Difference) -> Object {
+    let changed = found.changed.iter().map(|document| {
+        let words = document.changes.iter().map(|it| DocumentChange::name(*it));
+        json!({"document": document.path, "changes": words.collect::<Vec<_>>()})
+    });
+    Object::new()
+        .field("old", old.display().to_string())
+        .field("new", new.display().to_string())
+        .field("added", found.added.clone())
+        .field("removed", found.removed.clone())
+        .field("changed", changed.collect::<Value>())
+        .field("unchanged", found.unchanged)
+}
+
+/// A patch that was written, or the file that was made of one.
+#[must_use]
+pub fn patch_report(file: &Path, report: &PatchReport) -> Object {
+    Object::new()
+        .field("file", file.display().to_string())
+        .field("added", report.added)
+        .field("removed", report.removed)
+        .field("changed", report.changed)
+        .field("base_root", report.base_root.as_str())
+        .field("content_root", report.content_root.as_str())
+        .field("bytes", report.bytes)
 }
 
 /// Vectors that were imported into the column of that name.

@@ -1,4 +1,4 @@
-//! `kb merge`.
+//! `kb merge`, `kb diff` and `kb patch`.
 
 use crate::support::Folder;
 
@@ -105,4 +105,92 @@ fn what_cannot_be_merged_is_refused() {
         .expect(2);
     assert!(!folder.join("all.kb").exists());
     folder.kb("verify lights.kb --deep").expect(0);
+}
+
+/// Two versions of the documents of a folder, sealed.
+fn two_versions() -> Folder {
+    let folder = Folder::empty();
+    folder.write(
+        "docs/fog.md",
+        "# Fog\n\nThe fog lamp is lit by the keeper.\n",
+    );
+    folder.write("docs/gone.md", "# Gone\n\nOf the old boats.\n");
+    folder.write("docs/same.md", "# Same\n\nHigh water at noon.\n");
+    folder.kb("index docs -o work.kb").expect(0);
+    folder.kb("seal work.kb -o old.kb").expect(0);
+    folder.write("docs/fog.md", "# Fog\n\nThe fog lamp is lit by a clock.\n");
+    folder.write("docs/new.md", "# New\n\nA buoy was moored.\n");
+    std::fs::remove_file(folder.join("docs/gone.md")).unwrap();
+    folder.kb("index docs -o work.kb").expect(0);
+    folder.kb("tag same.md --add calm -f work.kb").expect(0);
+    folder.kb("seal work.kb -o new.kb").expect(0);
+    folder
+}
+
+#[test]
+fn a_difference_is_a_list_and_a_status() {
+    let folder = two_versions();
+    let told = folder.kb("diff old.kb new.kb").expect(1);
+    let lines: Vec<&str> = told.stdout.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "~ fog.md  text",
+            "- gone.md",
+            "+ new.md",
+            "~ same.md  tags",
+            "1 document added, 1 removed, 2 changed, 0 unchanged"
+        ]
+    );
+    let json = folder.kb("diff old.kb new.kb --json").expect(1);
+    let found = json.json_lines().remove(0);
+    assert_eq!(found["changed"][0]["document"], "fog.md");
+    assert_eq!(found["changed"][1]["changes"][0], "tags");
+    let none = folder.kb("diff new.kb new.kb").expect(0);
+    none.stdout_has("0 documents added, 0 removed, 0 changed, 3 unchanged");
+    folder
+        .kb("diff old.kb none.kb")
+        .expect(2)
+        .stderr_has("none.kb");
+    folder
+        .kb("diff old.kb new.kb --patch")
+        .expect(2)
+        .stderr_has("--output");
+}
+
+#[test]
+fn a_patch_brings_a_file_up_to_date() {
+    let folder = two_versions();
+    folder
+        .kb("diff old.kb new.kb --patch -o up.kbp")
+        .expect(0)
+        .stdout_has("1 document added, 1 removed, 2 changed");
+    let root = |file: &str| {
+        let info = folder.kb(["info", "--json", "-f", file]).expect(0);
+        info.json_lines().remove(0)["content_root"].clone()
+    };
+    folder
+        .kb("patch old.kb up.kbp -o made.kb")
+        .expect(0)
+        .stdout_has("content root");
+    assert_eq!(root("made.kb"), root("new.kb"));
+    assert!(root("new.kb").is_string());
+    folder.kb("verify made.kb --deep").expect(0);
+    folder.kb("diff made.kb new.kb").expect(0);
+
+    let wrong = folder.kb("patch new.kb up.kbp -o other.kb").expect(2);
+    wrong.stderr_has("the patch is for old.kb");
+    assert!(!folder.join("other.kb").exists());
+    let taken = folder.kb("patch old.kb up.kbp -o new.kb").expect(2);
+    assert!(taken.hint().contains("--force"), "{taken:#?}");
+    let none = folder.kb("patch old.kb new.kb -o other.kb").expect(2);
+    none.stderr_has("is no patch");
+    folder
+        .kb("patch old.kb none.kbp -o other.kb")
+        .expect(2)
+        .stderr_has("none.kbp");
+    folder
+        .kb("patch old.kb up.kbp -o old.kb --force --json")
+        .expect(0);
+    assert_eq!(root("old.kb"), root("new.kb"));
 }

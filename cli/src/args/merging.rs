@@ -1,4 +1,4 @@
-//! Flags of `kb merge`.
+//! Flags of `kb merge`, `kb diff` and `kb patch`.
 
 use std::path::PathBuf;
 
@@ -76,3 +76,77 @@ Examples:
   kb merge old.kb new.kb -o all.kb --on-conflict keep-last
   kb merge team.kb --into mine.kb --tag team          add to a file
   kb merge all.kb -o docs.kb --only 'docs/**'         take a part of a file";
+
+/// Show how the documents of one .kb file differ from those of an older one
+///
+/// Prints `+` for a document that only NEW.kb has, `-` for one that only OLD.kb has, and `~` with what is not alike:
+/// text, source, title, type, fields, tags, structure. Documents are compared by their paths. No text is read.
+///
+/// With --patch, what changed is written to a file that `kb patch` makes NEW.kb of again, from OLD.kb.
+///
+/// Exit status: 0 no difference, or the patch is written; 1 a difference; 2 an error.
+#[derive(Debug, Args)]
+#[command(after_help = DIFF_EXAMPLES)]
+pub(crate) struct DiffArguments {
+    /// The older .kb file
+    #[arg(value_name = "OLD.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+
+    /// The newer .kb file
+    #[arg(value_name = "NEW.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) new: PathBuf,
+
+    /// Write a patch, in the place of a list
+    #[arg(long, requires = "output")]
+    pub(crate) patch: bool,
+
+    /// Write the patch into this new file
+    #[arg(short, long, value_name = "UP.kbp", value_hint = ValueHint::FilePath, requires = "patch")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace UP.kbp if it is there
+    #[arg(long, requires = "patch")]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  kb diff docs-1.0.kb docs-1.1.kb
+  kb diff docs-1.0.kb docs-1.1.kb --json
+  kb diff docs-1.0.kb docs-1.1.kb --patch -o up.kbp   write what changed
+  kb patch docs-1.0.kb up.kbp -o docs-1.1.kb          make the newer file of it";
+
+/// Make the newer .kb file of an older one and a patch
+///
+/// The patch comes from `kb diff --patch`. NEW.kb has the content root of the file that the patch was made of, or it is
+/// not written; it is sealed if that file was. BASE.kb stays as it is. Nothing is read from folders or embedded.
+#[derive(Debug, Args)]
+#[command(after_help = PATCH_EXAMPLES)]
+pub(crate) struct PatchArguments {
+    /// The older .kb file, which the patch was made for
+    #[arg(value_name = "BASE.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) base: PathBuf,
+
+    /// The patch
+    #[arg(value_name = "UP.kbp", value_hint = ValueHint::FilePath)]
+    pub(crate) patch: PathBuf,
+
+    /// Write the newer .kb file here
+    #[arg(short, long, value_name = "NEW.kb", value_hint = ValueHint::FilePath)]
+    pub(crate) output: PathBuf,
+
+    /// Replace NEW.kb if it is there
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) json: JsonFlag,
+}
+
+const PATCH_EXAMPLES: &str = "\
+Examples:
+  kb patch docs-1.0.kb up.kbp -o docs-1.1.kb
+  kb patch docs.kb up.kbp -o docs.kb --force          bring a file up to date";

@@ -117,6 +117,8 @@ pub(crate) enum Verb {
     Verify(VerifyArguments),
     Seal(SealArguments),
     Merge(MergeArguments),
+    Diff(DiffArguments),
+    Patch(PatchArguments),
     Completions(CompletionsArguments),
     Man(ManArguments),
     Help(HelpArguments),

@@ -1,5 +1,6 @@
 //! One file per verb: turns arguments into calls of the engine, and results into lines. `read` has the verbs that read a
-//! file, `write` those that change one, `serve` those that serve other programs.
+//! file, `write` those that change one, `versions` those that
+//! compare two files, `serve` those that serve other programs.
 
 pub(crate) mod completions;
 mod freshness;
@@ -9,4 +10,5 @@ mod opened;
 pub(crate) mod read;
 mod remote;
 pub(crate) mod serve;
+pub(crate) mod versions;
 pub(crate) mod write;

@@ -88,29 +88,58 @@ pub(crate) fn content_root(
         documents: catalog.meta.documents,
     };
     add(&mut hasher, &encode_record(VERSION, &head)?);
-    let bound = catalog
-        .segments
-        .iter()
-        .map(|segment| segment.bind(snapshot))
-        .collect::<Result<Vec<BoundSegment<'_>>>>()?;
+    let bound = bound(snapshot, catalog)?;
     catalog.documents.each_path(snapshot, "", |_, id| {
         let record = catalog.documents.get(snapshot, id)?;
         visit(&record)?;
-        let parts = catalog.parts.get(snapshot, id, record.text_bytes)?;
-        let symbols = catalog.symbols.get(snapshot, id, record.text_bytes)?;
-        let canonical = canonical(snapshot, catalog, &bound, (id, record), &symbols)?;
-        add(&mut hasher, &encode_record(VERSION, &canonical)?);
-        // Files that are older than parts keep their roots.
-        if !parts.is_empty() {
-            add(&mut hasher, &parts::encode(&parts)?);
-        }
-        // As are those that are older than symbols.
-        if !symbols.is_empty() {
-            add(&mut hasher, &symbols::encode(&symbols)?);
-        }
+        add_document(&mut hasher, (snapshot, catalog), &bound, (id, record))?;
         Ok(std::ops::ControlFlow::Continue(()))
     })?;
     Ok(*hasher.finalize().as_bytes())
+}
+
+/// The segments of a commit, to hash documents of.
+pub(super) fn bound<'s>(
+    snapshot: &'s Snapshot<'s>,
+    catalog: &'s Catalog,
+) -> Result<Vec<BoundSegment<'s>>> {
+    let segments = catalog.segments.iter();
+    segments.map(|segment| segment.bind(snapshot)).collect()
+}
+
+/// The hash of what a document adds to the content root.
+///
+/// # Errors
+/// [`Error::Damaged`].
+pub(super) fn document_root(
+    (snapshot, catalog): (&Snapshot<'_>, &Catalog),
+    bound: &[BoundSegment<'_>],
+    document: (DocumentId, DocumentRecord),
+) -> Result<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    add_document(&mut hasher, (snapshot, catalog), bound, document)?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+fn add_document(
+    hasher: &mut blake3::Hasher,
+    (snapshot, catalog): (&Snapshot<'_>, &Catalog),
+    bound: &[BoundSegment<'_>],
+    (id, record): (DocumentId, DocumentRecord),
+) -> Result<()> {
+    let parts = catalog.parts.get(snapshot, id, record.text_bytes)?;
+    let symbols = catalog.symbols.get(snapshot, id, record.text_bytes)?;
+    let canonical = canonical(snapshot, catalog, bound, (id, record), &symbols)?;
+    add(hasher, &encode_record(VERSION, &canonical)?);
+    // Files that are older than parts keep their roots.
+    if !parts.is_empty() {
+        add(hasher, &parts::encode(&parts)?);
+    }
+    // As are those that are older than symbols.
+    if !symbols.is_empty() {
+        add(hasher, &symbols::encode(&symbols)?);
+    }
+    Ok(())
 }
 
 fn add(hasher: &mut blake3::Hasher, record: &[u8]) {

@@ -7,9 +7,12 @@
 pub(crate) mod content_root;
 
 mod deep;
+mod difference;
 mod problems;
 mod report;
 mod verify;
 
+pub(crate) use difference::difference;
+pub use difference::{ChangedDocument, Difference, DocumentChange};
 pub use report::{VerifyOptions, VerifyReport};
 pub(crate) use verify::verify;

@@ -3,8 +3,11 @@
 //! Everything a front offers is a method here; fronts translate words and formats, no more.
 
 mod column_models;
+mod difference;
 mod documents;
 mod open_file;
+#[cfg(feature = "ingest")]
+mod patches;
 mod reader;
 #[cfg(test)]
 #[cfg(feature = "ingest")]
@@ -22,6 +25,8 @@ mod trigram_tests;
 mod writer;
 
 pub use column_models::{Embedded, ModelCoverage};
+#[cfg(feature = "ingest")]
+pub use patches::{apply_patch, make_patch};
 #[cfg(feature = "regex")]
 pub use reader::search_files_regex;
 pub use reader::{FILES_LIMIT, Kb, search_files, search_files_symbols, search_files_with};

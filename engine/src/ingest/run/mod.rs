@@ -2,7 +2,7 @@
 //!
 //! `session` holds the file under change. `edit` and `commit` change single documents, `index`
 //! brings a file up to date with folders, `merge` keeps segments few, `join` takes documents
-//! of other files, `seal` and `clear` write the
+//! of other files, `patch` writes and applies what changed between two files, `seal` and `clear` write the
 //! file again, `vectors` imports those of other models and has models make them. This folder stands above the rest of `ingest`: it also uses search and check.
 
 mod clear;
@@ -13,6 +13,7 @@ mod index;
 mod join;
 mod merge;
 mod new_file;
+mod patch;
 mod preserved;
 mod relation;
 mod samples;
@@ -25,6 +26,8 @@ mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
 pub use join::{MergeOptions, MergeReport, MergeSource, OnConflict};
+pub use patch::{PatchOptions, PatchReport};
+pub(crate) use patch::{apply_patch, make_patch};
 pub(crate) use relation::{is_made_from, relation_of};
 pub use seal::{PackedModel, SealOptions, SealReport};
 pub(crate) use session::Session;

@@ -38,6 +38,7 @@ use plan::{Group, Plan};
 use roots::JoinedRoots;
 use source::Source;
 
+pub(crate) use options::Picked;
 pub use options::{MergeOptions, MergeReport, MergeSource, OnConflict};
 
 /// What is known of the file that takes documents, with what was taken so far.
@@ -218,7 +219,8 @@ impl Target {
                 ),
             });
         }
-        let roots = match options.only.is_empty() {
+        let is_whole = options.only.is_empty() && !matches!(source.picked, Picked::Only(_));
+        let roots = match is_whole {
             true => {
                 let (meta, manifest) = self.batch.records();
                 JoinedRoots::new(&source.catalog.meta.roots, source.folder, meta, manifest)?
@@ -247,7 +249,7 @@ impl Target {
         for group in groups {
             copying.copy(transaction, &mut self.batch, group)?;
         }
-        if options.only.is_empty() {
+        if is_whole {
             copying.copy_skipped(transaction)?;
         }
         Ok(())
@@ -267,6 +269,7 @@ fn read<T>(
         once(Source {
             path: &source.path,
             folder: source.folder.as_deref(),
+            picked: &source.picked,
             snapshot,
             catalog: &Catalog::load(snapshot)?,
         })

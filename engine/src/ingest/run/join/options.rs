@@ -1,5 +1,6 @@
 //! How to take documents of other files, and what was taken.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 /// What becomes of a document whose path the file already has, with other content.
@@ -52,6 +53,29 @@ pub struct MergeSource {
     pub path: PathBuf,
     /// The folder that its documents are put below; `None`: their paths stay as they are.
     pub folder: Option<String>,
+    /// Which of its documents are taken, beside what [`MergeOptions::only`] says.
+    pub(crate) picked: Picked,
+}
+
+/// Documents of a file by their exact paths.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Picked {
+    #[default]
+    All,
+    /// These, without the folders that they come from.
+    Only(BTreeSet<String>),
+    /// All but these.
+    Without(BTreeSet<String>),
+}
+
+impl Picked {
+    pub(super) fn has(&self, path: &str) -> bool {
+        match self {
+            Picked::All => true,
+            Picked::Only(paths) => paths.contains(path),
+            Picked::Without(paths) => !paths.contains(path),
+        }
+    }
 }
 
 impl MergeSource {
@@ -60,7 +84,14 @@ impl MergeSource {
         MergeSource {
             path: path.into(),
             folder: None,
+            picked: Picked::All,
         }
+    }
+
+    /// Sets [`MergeSource::picked`].
+    pub(crate) fn picked(mut self, picked: Picked) -> MergeSource {
+        self.picked = picked;
+        self
     }
 
     /// Sets [`MergeSource::folder`].

@@ -95,7 +95,8 @@ impl<'o> Plan<'o> {
         let mut beside = Vec::new();
         catalog.documents.each_path(snapshot, "", |path, id| {
             reporter.tick()?;
-            let passes = kept.as_mut().is_none_or(|globs| globs.is_match(path))
+            let passes = source.picked.has(path)
+                && kept.as_mut().is_none_or(|globs| globs.is_match(path))
                 && !excluded.as_mut().is_some_and(|globs| globs.is_match(path));
             if passes {
                 let record = catalog.documents.get(snapshot, id)?;

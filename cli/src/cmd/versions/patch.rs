@@ -1,0 +1,52 @@
+//! `kb patch`: makes the newer file of an older one and a patch.
+
+use kb_engine::{PatchOptions, apply_patch};
+
+use super::explain;
+use crate::args::PatchArguments;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::output::format::{bytes, plural};
+use crate::output::progress::Meter;
+use crate::writer_wait::{stop_if, stop_on_interrupt};
+
+pub(crate) fn run(arguments: &PatchArguments, output: &mut Output) -> Result<Exit, Failure> {
+    let PatchArguments {
+        base,
+        patch,
+        output: new,
+        ..
+    } = arguments;
+    for file in [base, patch] {
+        if !file.exists() {
+            let error = kb_engine::Error::PathNotFound { path: file.clone() };
+            return Err(Failure::from_engine(error, "kb patch", file));
+        }
+    }
+    let cancel = stop_on_interrupt()?;
+    let meter = Meter::of_run(output.stderr_is_terminal(), false);
+    let options = PatchOptions::new().replace(arguments.force);
+    let made = apply_patch(base, patch, new, &options, &mut |progress| {
+        meter.show(progress);
+        stop_if(&cancel)
+    });
+    meter.clear();
+    let report = made.map_err(|error| explain(error, "kb patch", new))?;
+    if arguments.json.json {
+        output.json(kb_json::patch_report(new, &report))?;
+        return Ok(Exit::Found);
+    }
+    let name = output
+        .stdout_style()
+        .path(&output.name(&new.display().to_string()));
+    output.line(&format!(
+        "{name}  {}: {} added, {} removed, {} changed, content root {}",
+        bytes(report.bytes),
+        plural(report.added, "document"),
+        report.removed,
+        report.changed,
+        report.content_root
+    ))?;
+    Ok(Exit::Found)
+}
