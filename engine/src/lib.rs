@@ -99,9 +99,10 @@ pub use ingest::report::{
 };
 #[cfg(feature = "ingest")]
 pub use ingest::run::{
-    ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, OnConflict,
-    PackedModel, PatchOptions, PatchReport, ReembedOptions, ReembedReport, SealOptions, SealReport,
-    SourceInfo, VectorTarget, WaitingTexts, document_of, wait_for_writer,
+    AddOptions, Added, ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource,
+    NewDocument, NewVectors, OnConflict, PackedModel, PatchOptions, PatchReport, ReembedOptions,
+    ReembedReport, SealOptions, SealReport, SourceInfo, VectorTarget, WaitingTexts, document_of,
+    wait_for_writer,
 };
 #[cfg(feature = "ingest")]
 pub use kb::KbWriter;

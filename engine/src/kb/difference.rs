@@ -11,7 +11,7 @@ use crate::progress::{Hook, Reporter};
 
 impl Kb {
     /// How the documents of `newer` differ from those of this file, by their paths. Compares records, and reads outlines,
-    /// symbols, chunk rows and vectors of documents whose records are alike; no text. About 0.2 s for 100,000 chunks.
+    /// symbols, chunk rows and vectors of documents whose records are alike; no text.
     ///
     /// # Errors
     /// [`Error::Damaged`], [`Error::SnapshotExpired`], [`Error::Cancelled`].

@@ -15,8 +15,9 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{
-    ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource, NewVectors, ReembedOptions,
-    ReembedReport, SealOptions, SealReport, Session, SourceInfo, VectorTarget, WaitingTexts,
+    AddOptions, Added, ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource,
+    NewDocument, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport, Session,
+    SourceInfo, VectorTarget, WaitingTexts,
 };
 use crate::progress::{Hook, Reporter};
 use crate::store::fields::FieldValue;
@@ -107,6 +108,16 @@ impl KbWriter {
         self
     }
 
+    /// Locks the file now, not with the first change, after waiting for another writer for so long. It is locked already
+    /// after a change; the first commit of a new file unlocks it.
+    ///
+    /// # Errors
+    /// [`crate::Error::IndexLocked`] when the time is over; as [`KbWriter::add`].
+    pub fn lock(&mut self, timeout: Duration) -> Result<()> {
+        self.session.set_lock_timeout(timeout);
+        self.session.lock_for_change()
+    }
+
     /// Makes inverted lists for segments of so many rows in files of so many chunks, not only for large ones. For
     /// tests.
     #[cfg(any(test, feature = "testing"))]
@@ -175,6 +186,34 @@ impl KbWriter {
     ) -> Result<bool> {
         self.session
             .put(document, source, Chunking::Auto, given, may_replace)
+    }
+
+    /// Adds many documents as [`KbWriter::read_document`] and [`KbWriter::add_given`] would one after the other, but reads,
+    /// cuts and embeds them on all cores. `each` gets, in the order of the rows and on this thread, what became of a
+    /// row, with what the caller knows of it; it may commit. An error of `rows` is handed on in its place.
+    ///
+    /// At most 32 MB of rows and prepared documents are ahead of `each`; what waits for a commit is in memory as well.
+    /// `hook` gets no counts. After an error the rows before stay for the commit.
+    ///
+    /// # Errors
+    /// The first of `each`; [`crate::Error::IndexLocked`] while another writer has the file, before a row is drawn;
+    /// [`crate::Error::Cancelled`] when `hook` breaks.
+    pub fn add_many<T: Send>(
+        &mut self,
+        rows: impl Iterator<Item = (T, Result<NewDocument>)>,
+        options: AddOptions,
+        each: &mut dyn FnMut(&mut KbWriter, T, Result<Added>) -> Result<()>,
+        hook: &mut Hook<'_>,
+    ) -> Result<()> {
+        let hook = RefCell::new(hook);
+        let reporter = Reporter::new(&hook);
+        let mut rows = rows;
+        let session = KbWriter::session_of;
+        Session::add_many(self, session, &mut rows, options, each, &reporter)
+    }
+
+    fn session_of(writer: &mut KbWriter) -> &mut Session {
+        &mut writer.session
     }
 
     /// Adds a document as one chunk, or one for each of its parts, whose path is not searched: to measure

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use kb_engine::{Error, KbWriter, Progress, SourceInfo, give_fields, secret_by_name, secret_in};
+use kb_engine::{AddOptions, Added, Error, KbWriter, NewDocument};
 
 use crate::args::ImportDocumentsArguments;
 use crate::document_rows::{DocumentRow, DocumentRows};
@@ -38,8 +38,6 @@ struct Imported {
 struct Import<'a> {
     arguments: &'a ImportDocumentsArguments,
     rows: DocumentRows,
-    /// The row that is added next, with its line.
-    next: Option<(u64, DocumentRow)>,
     done: Imported,
     /// What is wrong with a row, by its line.
     wrong: Option<(u64, String)>,
@@ -57,7 +55,6 @@ pub(crate) fn run(
     let mut import = Import {
         arguments,
         rows,
-        next: None,
         done: Imported::default(),
         wrong: None,
     };
@@ -95,7 +92,7 @@ impl Import<'_> {
         }
     }
 
-    /// Adds the rows. While another writer has the file nothing is lost: the row waits.
+    /// Adds the rows. Without the lock none is read.
     fn run(
         &mut self,
         file: &Path,
@@ -103,95 +100,90 @@ impl Import<'_> {
         meter: &Meter,
         cancel: &AtomicBool,
     ) -> kb_engine::Result<()> {
-        let mut writer = KbWriter::open_or_create(file)?.lock_timeout(wait);
+        let mut writer = KbWriter::open_or_create(file)?;
+        writer.lock(wait)?;
+        let (arguments, done, wrong) = (self.arguments, &mut self.done, &mut self.wrong);
+        let options = AddOptions {
+            replace: arguments.replace,
+            include_secrets: arguments.include_secrets,
+            ..AddOptions::default()
+        };
+        let rows = self.rows.by_ref().map(|(line, row)| match row {
+            Ok(row) => (
+                (line, row.text.len()),
+                Ok(new_document(arguments, line, row)),
+            ),
+            Err(reason) => ((line, 0), Err(refused(reason))),
+        });
         let mut waiting_bytes = 0;
-        loop {
-            if stop_if(cancel).is_break() {
-                return Err(Error::Cancelled);
-            }
-            let row = self.next.take();
-            let row = row.map(|(line, row)| (line, Ok(row)));
-            let (line, row) = match row.or_else(|| self.rows.next()) {
-                None => break,
-                Some((line, Ok(row))) => (line, row),
-                Some((line, Err(reason))) => return Err(self.refuse(line, reason)),
-            };
-            let bytes = row.text.len();
-            match self.add(&mut writer, line, &row) {
-                Ok(()) => {}
-                Err(error @ Error::IndexLocked { .. }) => {
-                    self.next = Some((line, row));
-                    return Err(error);
+        let mut each = |writer: &mut KbWriter, (line, bytes): (u64, usize), added| {
+            match added {
+                Ok(Added::Refused(_)) => done.refused += 1,
+                Ok(added) => {
+                    done.documents += 1;
+                    done.replaced += u64::from(added == Added::Replaced);
                 }
                 Err(
                     error @ (Error::InvalidArgument { .. }
                     | Error::DocumentExists { .. }
                     | Error::TooLarge { .. }),
                 ) => {
-                    return Err(self.refuse(line, error.to_string()));
+                    let reason = match &error {
+                        Error::InvalidArgument {
+                            argument: ROW,
+                            reason,
+                        } => reason.clone(),
+                        error => error.to_string(),
+                    };
+                    *wrong = Some((line, reason));
+                    return Err(error);
                 }
                 Err(error) => return Err(error),
             }
             waiting_bytes += bytes;
-            meter.show_count("import", "documents", self.done.documents, 0);
+            meter.show_count("import", "documents", done.documents, 0);
             if waiting_bytes >= COMMIT_TEXT_BYTES || writer.pending() as u64 >= COMMIT_DOCUMENTS {
-                self.commit(&mut writer, cancel)?;
-                waiting_bytes = 0;
+                writer.commit_with(&mut |_| stop_if(cancel))?;
+                (done.committed, waiting_bytes) = (done.documents, 0);
+                // A new file is unlocked by its first commit, and others may have it before the next row.
+                wait_for_writer(
+                    arguments.wait.limit(),
+                    Some(cancel),
+                    &mut |holder| meter.note(&waiting_note(holder)),
+                    |wait| writer.lock(wait),
+                )?;
             }
-        }
-        self.commit(&mut writer, cancel)
-    }
-
-    fn commit(&mut self, writer: &mut KbWriter, cancel: &AtomicBool) -> kb_engine::Result<()> {
+            Ok(())
+        };
+        writer.add_many(rows, options, &mut each, &mut |_| stop_if(cancel))?;
         writer.commit_with(&mut |_| stop_if(cancel))?;
         self.done.committed = self.done.documents;
         Ok(())
     }
+}
 
-    fn refuse(&mut self, line: u64, reason: String) -> Error {
-        self.wrong = Some((line, reason.clone()));
-        Error::InvalidArgument {
-            argument: "row",
-            reason,
-        }
+/// What an error of a row calls it.
+const ROW: &str = "row";
+
+fn refused(reason: String) -> Error {
+    Error::InvalidArgument {
+        argument: ROW,
+        reason,
     }
+}
 
-    fn add(
-        &mut self,
-        writer: &mut KbWriter,
-        line: u64,
-        row: &DocumentRow,
-    ) -> kb_engine::Result<()> {
-        let path = row.path.clone().unwrap_or_else(|| {
-            let stem = self.arguments.source.file_stem().unwrap_or_default();
-            format!("{}/{line:08}.txt", stem.to_string_lossy())
-        });
-        let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
-        KbWriter::check_tags(&tags)?;
-        let content = row.text.as_bytes();
-        let mut document = writer.read_document(&path, content, &mut Progress::ignore)?;
-        document.path.clone_from(&path);
-        if let Some(title) = &row.title {
-            document.title.clone_from(title);
-        }
-        give_fields(&mut document, &row.fields)?;
-        let is_refused = !self.arguments.include_secrets
-            && secret_by_name(&path)
-                .or_else(|| secret_in(&document))
-                .is_some();
-        if is_refused {
-            self.done.refused += 1;
-            return Ok(());
-        }
-        let source = SourceInfo::of(content);
-        let given: Vec<&str> = row.fields.iter().map(|(name, _)| name.as_str()).collect();
-        let replaced = writer.add_given(document, source, &given, self.arguments.replace)?;
-        if !tags.is_empty() {
-            writer.tag(&path, &tags, &[])?;
-        }
-        self.done.documents += 1;
-        self.done.replaced += u64::from(replaced);
-        Ok(())
+fn new_document(arguments: &ImportDocumentsArguments, line: u64, row: DocumentRow) -> NewDocument {
+    let path = row.path.unwrap_or_else(|| {
+        let stem = arguments.source.file_stem().unwrap_or_default();
+        format!("{}/{line:08}.txt", stem.to_string_lossy())
+    });
+    NewDocument {
+        path,
+        content: row.text.into_bytes(),
+        title: row.title,
+        tags: row.tags,
+        fields: row.fields,
+        ..NewDocument::default()
     }
 }
 

@@ -9,7 +9,8 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::catalog::CatalogCache;
 use crate::container::Container;
-use crate::ingest::prepare::preparer::{Chunking, Source};
+use crate::ingest::prepare::limits;
+use crate::ingest::prepare::preparer::{Chunking, Prepared};
 use crate::ingest::prepare::preserved::Given;
 use crate::ingest::run::session::{PendingChange, Session};
 use crate::ingest::run::source_info::SourceInfo;
@@ -17,6 +18,14 @@ use crate::progress::{Reporter, Stage};
 use crate::resolve;
 use crate::store::documents::DocumentRecord;
 use crate::store::fields::{self, FieldValue};
+
+/// What is at the path of a new document.
+struct Place {
+    /// The document of the last commit.
+    stored: Option<(DocumentId, DocumentRecord)>,
+    /// Whether the path has one, with the changes that wait.
+    exists: bool,
+}
 
 impl Session {
     /// The document of a file that is given as bytes.
@@ -65,34 +74,80 @@ impl Session {
         names: &[&str],
         may_replace: bool,
     ) -> Result<bool> {
-        self.check_open()?;
         let mut document = document;
         document.path = document.path.nfc().collect();
         let path = document.path.clone();
+        self.check_open()?;
         check_path(&path)?;
         check_outline(&document)?;
-        let mut stored = self.document_at(&path)?;
+        let place = self.place_of(&path, may_replace)?;
+        let given = self.given_at(&path, &place, &mut document, names)?;
+        let prepared = self.preparer.prepare(document, source.into(), chunking)?;
+        Ok(self.wait_for_commit(path, place, prepared, given))
+    }
+
+    /// As [`Session::put`], of a document that was prepared by itself, with more tags. Its path is composed.
+    ///
+    /// # Errors
+    /// As [`Session::put`]; [`Error::TooMany`] for tags.
+    pub(super) fn put_prepared(
+        &mut self,
+        path: String,
+        prepared: Result<Prepared>,
+        [names, add_tags]: [&[String]; 2],
+        may_replace: bool,
+    ) -> Result<bool> {
+        self.check_open()?;
+        check_path(&path)?;
+        let place = self.place_of(&path, may_replace)?;
+        let mut prepared = prepared?;
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let document = &mut prepared.document;
+        let mut given = self.given_at(&path, &place, document, &names)?;
+        // What was given before may have joined it since it was prepared.
+        limits::check(document)?;
+        given.tags = tags::changed(&given.tags, add_tags, &[])?;
+        Ok(self.wait_for_commit(path, place, prepared, given))
+    }
+
+    /// What is at the path of a new document; the file is locked afterwards.
+    fn place_of(&mut self, path: &str, may_replace: bool) -> Result<Place> {
+        let refused = || {
+            let path = path.to_owned();
+            Err(Error::DocumentExists { path })
+        };
+        let mut stored = self.document_at(path)?;
         if self.open.is_none() {
             if stored.is_some() && !may_replace {
-                return Err(Error::DocumentExists { path });
+                return refused();
             }
             self.lock()?;
-            stored = self.document_at(&path)?;
+            stored = self.document_at(path)?;
         }
-        let pending = self.pending.get(&path);
-        let exists = match pending {
+        let exists = match self.pending.get(path) {
             Some(PendingChange::Remove { .. }) => false,
             Some(_) => true,
             None => stored.is_some(),
         };
-        if exists && !may_replace {
-            return Err(Error::DocumentExists { path });
+        match exists && !may_replace {
+            true => refused(),
+            false => Ok(Place { stored, exists }),
         }
+    }
+
+    /// What a document at this place is given, and its metadata with that.
+    fn given_at(
+        &self,
+        path: &str,
+        place: &Place,
+        document: &mut Document,
+        names: &[&str],
+    ) -> Result<Given> {
         let stated = |document: &Document| tags::stated(&document.file_type, &document.metadata);
         let stated_in = |record: &DocumentRecord| tags::stated(&record.file_type, &record.metadata);
-        let record = stored.as_ref().map(|(_, record)| record);
+        let record = place.stored.as_ref().map(|(_, record)| record);
         // What the document is given, and those of its tags that its content states.
-        let (mut given, before) = match (pending, record) {
+        let (mut given, before) = match (self.pending.get(path), record) {
             (
                 Some(
                     PendingChange::Add { given, prepared }
@@ -109,18 +164,23 @@ impl Session {
             // A document that comes after one that went is another one.
             _ => (Given::default(), Vec::new()),
         };
-        given.tags = tags::restated(&given.tags, &before, &stated(&document));
+        given.tags = tags::restated(&given.tags, &before, &stated(document));
         if !given.fields.is_empty() || !names.is_empty() {
             fields::take_given(&mut document.metadata, &mut given.fields, names)?;
         }
-        let source = Source {
-            root: None,
-            size_bytes: source.size_bytes,
-            modified_ms: source.modified_ms,
-            hash: source.hash,
-        };
-        let prepared = Box::new(self.preparer.prepare(document, source, chunking)?);
-        let change = match stored {
+        Ok(given)
+    }
+
+    /// Leaves a document to the next commit. True when it replaces another.
+    fn wait_for_commit(
+        &mut self,
+        path: String,
+        place: Place,
+        prepared: Prepared,
+        given: Given,
+    ) -> bool {
+        let prepared = Box::new(prepared);
+        let change = match place.stored {
             Some((id, _)) => PendingChange::Replace {
                 id,
                 prepared,
@@ -129,7 +189,7 @@ impl Session {
             None => PendingChange::Add { prepared, given },
         };
         self.pending.insert(path, change);
-        Ok(exists)
+        place.exists
     }
 
     /// See [`crate::KbWriter::remove`].

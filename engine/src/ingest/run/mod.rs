@@ -1,6 +1,6 @@
 //! Runs: everything that [`crate::KbWriter`] does to a file.
 //!
-//! `session` holds the file under change. `edit` and `commit` change single documents, `index`
+//! `session` holds the file under change. `edit` and `commit` change single documents, `many` adds many on all cores, `many` adds them on all cores, `index`
 //! brings a file up to date with folders, `merge` keeps segments few, `join` takes documents
 //! of other files, `patch` writes and applies what changed between two files, `seal` and `clear` write the
 //! file again, `vectors` imports those of other models and has models make them. This folder stands above the rest of `ingest`: it also uses search and check.
@@ -11,6 +11,7 @@ mod edit;
 mod even_sample;
 mod index;
 mod join;
+mod many;
 mod merge;
 mod new_file;
 mod patch;
@@ -26,6 +27,7 @@ mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
 pub use join::{MergeOptions, MergeReport, MergeSource, OnConflict};
+pub use many::{AddOptions, Added, NewDocument};
 pub use patch::{PatchOptions, PatchReport};
 pub(crate) use patch::{apply_patch, make_patch};
 pub(crate) use relation::{is_made_from, relation_of};

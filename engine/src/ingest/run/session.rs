@@ -230,6 +230,12 @@ impl Session {
         checked
     }
 
+    /// See [`crate::KbWriter::lock`].
+    pub(crate) fn lock_for_change(&mut self) -> Result<()> {
+        self.check_open()?;
+        self.lock().map(|_| ())
+    }
+
     /// Locks the file, once.
     pub(super) fn lock(&mut self) -> Result<&mut LockedFile> {
         let open = match self.open.take() {

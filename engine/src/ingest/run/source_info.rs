@@ -5,6 +5,7 @@ use kb_types::Document;
 use kb_types::error::Result;
 
 use crate::ingest::clock::now_ms;
+use crate::ingest::prepare::preparer::Source;
 
 /// What the .kb stores about the file that a document was made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,6 +25,17 @@ impl SourceInfo {
             size_bytes: bytes.len() as u64,
             modified_ms: now_ms(),
             hash: *blake3::hash(bytes).as_bytes(),
+        }
+    }
+}
+
+impl From<SourceInfo> for Source {
+    fn from(info: SourceInfo) -> Source {
+        Source {
+            root: None,
+            size_bytes: info.size_bytes,
+            modified_ms: info.modified_ms,
+            hash: info.hash,
         }
     }
 }
