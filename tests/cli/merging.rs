@@ -177,6 +177,11 @@ fn a_patch_brings_a_file_up_to_date() {
     assert!(root("new.kb").is_string());
     folder.kb("verify made.kb --deep").expect(0);
     folder.kb("diff made.kb new.kb").expect(0);
+    // What came with the patch belongs to the folder, as before.
+    folder.write("docs/fog.md", "# Fog\n\nNobody lights the fog lamp.\n");
+    let indexed = folder.kb("index docs -o made.kb").expect(0);
+    indexed.stdout_has("updated 1");
+    assert!(!indexed.stdout.contains("skipped 1"), "{indexed:#?}");
 
     let wrong = folder.kb("patch new.kb up.kbp -o other.kb").expect(2);
     wrong.stderr_has("the patch is for old.kb");

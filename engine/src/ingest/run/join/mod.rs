@@ -219,8 +219,7 @@ impl Target {
                 ),
             });
         }
-        let is_whole = options.only.is_empty() && !matches!(source.picked, Picked::Only(_));
-        let roots = match is_whole {
+        let roots = match options.only.is_empty() {
             true => {
                 let (meta, manifest) = self.batch.records();
                 JoinedRoots::new(&source.catalog.meta.roots, source.folder, meta, manifest)?
@@ -249,6 +248,7 @@ impl Target {
         for group in groups {
             copying.copy(transaction, &mut self.batch, group)?;
         }
+        let is_whole = options.only.is_empty() && !matches!(source.picked, Picked::Only(_));
         if is_whole {
             copying.copy_skipped(transaction)?;
         }

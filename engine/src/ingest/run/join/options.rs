@@ -62,7 +62,7 @@ pub struct MergeSource {
 pub(crate) enum Picked {
     #[default]
     All,
-    /// These, without the folders that they come from.
+    /// These.
     Only(BTreeSet<String>),
     /// All but these.
     Without(BTreeSet<String>),
