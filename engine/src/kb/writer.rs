@@ -15,7 +15,7 @@ use crate::ingest::options::IndexOptions;
 use crate::ingest::prepare::preparer::Chunking;
 use crate::ingest::report::Report;
 use crate::ingest::run::{
-    AddOptions, Added, ColumnUpdate, ImportReport, MergeOptions, MergeReport, MergeSource,
+    AddOptions, ColumnUpdate, EachAdded, ImportReport, MergeOptions, MergeReport, MergeSource,
     NewDocument, NewVectors, ReembedOptions, ReembedReport, SealOptions, SealReport, Session,
     SourceInfo, VectorTarget, WaitingTexts,
 };
@@ -202,7 +202,7 @@ impl KbWriter {
         &mut self,
         rows: impl Iterator<Item = (T, Result<NewDocument>)>,
         options: AddOptions,
-        each: &mut dyn FnMut(&mut KbWriter, T, Result<Added>) -> Result<()>,
+        each: &mut EachAdded<'_, KbWriter, T>,
         hook: &mut Hook<'_>,
     ) -> Result<()> {
         let hook = RefCell::new(hook);

@@ -67,6 +67,9 @@ pub enum Added {
     Refused(Secret),
 }
 
+/// Is told what became of each document, in their order, and gets the writer.
+pub(crate) type EachAdded<'e, W, T> = dyn FnMut(&mut W, T, Result<Added>) -> Result<()> + 'e;
+
 /// Documents that one thread prepares, with what the caller knows of each.
 type Rows<T> = Vec<(T, Row)>;
 
@@ -98,7 +101,7 @@ impl Session {
         session: fn(&mut W) -> &mut Session,
         rows: &mut dyn Iterator<Item = (T, Result<NewDocument>)>,
         options: AddOptions,
-        each: &mut dyn FnMut(&mut W, T, Result<Added>) -> Result<()>,
+        each: &mut EachAdded<'_, W, T>,
         reporter: &Reporter<'_>,
     ) -> Result<()> {
         reporter.start(Stage::Index)?;
@@ -295,7 +298,7 @@ mod tests {
                 // Not in the order of paths, and some twice.
                 path: format!("d{}/{}-{name}", number % 7, number % 290),
                 content: text.into_bytes(),
-                title: (number % 5 == 0).then(|| format!("Title {number}")),
+                title: number.is_multiple_of(5).then(|| format!("Title {number}")),
                 tags: vec![format!("T{}", number % 4)],
                 fields: vec![(
                     "year".to_owned(),

@@ -27,6 +27,7 @@ mod wait_for_writer;
 
 pub(crate) use index::{check_sources, compare_sources};
 pub use join::{MergeOptions, MergeReport, MergeSource, OnConflict};
+pub(crate) use many::EachAdded;
 pub use many::{AddOptions, Added, NewDocument};
 pub use patch::{PatchOptions, PatchReport};
 pub(crate) use patch::{apply_patch, make_patch};

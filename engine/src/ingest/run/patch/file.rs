@@ -1,4 +1,4 @@
-//! The bytes of a patch.
+//! The bytes of a patch (`format-spec/patch.md`).
 //!
 //! ```text
 //! 8A 4B 42 50 0D 0A 1A 0A     magic
