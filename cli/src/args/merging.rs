@@ -104,7 +104,7 @@ pub(crate) struct DiffArguments {
     #[arg(short, long, value_name = "UP.kbp", value_hint = ValueHint::FilePath, requires = "patch")]
     pub(crate) output: Option<PathBuf>,
 
-    /// Replace UP.kbp if it is there
+    /// Replace UP.kbp if it is another patch
     #[arg(long, requires = "patch")]
     pub(crate) force: bool,
 
@@ -130,7 +130,7 @@ pub(crate) struct PatchArguments {
     #[arg(value_name = "BASE.kb", value_hint = ValueHint::FilePath)]
     pub(crate) base: PathBuf,
 
-    /// The patch
+    /// The patch, from `kb diff --patch`
     #[arg(value_name = "UP.kbp", value_hint = ValueHint::FilePath)]
     pub(crate) patch: PathBuf,
 
@@ -138,7 +138,7 @@ pub(crate) struct PatchArguments {
     #[arg(short, long, value_name = "NEW.kb", value_hint = ValueHint::FilePath)]
     pub(crate) output: PathBuf,
 
-    /// Replace NEW.kb if it is there
+    /// Replace NEW.kb if it is another .kb file
     #[arg(long)]
     pub(crate) force: bool,
 

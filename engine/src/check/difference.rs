@@ -37,7 +37,7 @@ impl Difference {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChangedDocument {
-    /// Its path.
+    /// Its path, the same in both.
     pub path: String,
     /// What is not alike: at least one thing, in the order of [`DocumentChange`].
     pub changes: Vec<DocumentChange>,
@@ -47,17 +47,17 @@ pub struct ChangedDocument {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum DocumentChange {
-    /// The stored text.
+    /// The stored text, by its hash.
     Text,
     /// The bytes of the original, where the text is the same.
     Source,
-    /// The title.
+    /// The title that people see.
     Title,
     /// File type, language or class.
     Type,
     /// A field and its value.
     Fields,
-    /// The tags.
+    /// Tags, whoever gave them.
     Tags,
     /// Headings, symbols, pages, chunks or vectors, where nothing else differs.
     Structure,

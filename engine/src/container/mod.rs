@@ -32,9 +32,11 @@ pub(crate) use read::segment_extents::{BoundColumn, SegmentExtents};
 pub(crate) use read::snapshot::SlotIdentity;
 pub use read::snapshot::Snapshot;
 #[cfg(feature = "ingest")]
-pub(crate) use write::disk::watched;
+pub(crate) use write::disk::{sync_folder, watched};
 #[cfg(feature = "ingest")]
 pub use write::identity::WriterIdentity;
+#[cfg(feature = "ingest")]
+pub(crate) use write::new_file::replaceable::check_replaceable;
 #[cfg(all(unix, feature = "ingest", any(test, feature = "testing")))]
 pub(crate) use write::observer as faults;
 #[cfg(feature = "ingest")]

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use kb_engine::{DocumentChange, Kb, PatchOptions, Progress, make_patch};
 
-use super::explain;
+use super::{explain, show};
 use crate::args::DiffArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::{bytes, plural};
+use crate::output::format::plural;
 use crate::output::progress::Meter;
 use crate::writer_wait::{stop_if, stop_on_interrupt};
 
@@ -87,19 +87,5 @@ fn write(arguments: &DiffArguments, patch: &Path, output: &mut Output) -> Result
     );
     meter.clear();
     let report = made.map_err(|error| explain(error, "kb diff", patch))?;
-    if arguments.json.json {
-        output.json(kb_json::patch_report(patch, &report))?;
-        return Ok(Exit::Found);
-    }
-    let name = output
-        .stdout_style()
-        .path(&output.name(&patch.display().to_string()));
-    output.line(&format!(
-        "{name}  {}: {} added, {} removed, {} changed",
-        bytes(report.bytes),
-        plural(report.added, "document"),
-        report.removed,
-        report.changed
-    ))?;
-    Ok(Exit::Found)
+    show(&report, patch, arguments.json.json, output)
 }

@@ -2,12 +2,11 @@
 
 use kb_engine::{PatchOptions, apply_patch};
 
-use super::explain;
+use super::{explain, show};
 use crate::args::PatchArguments;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::output::format::{bytes, plural};
 use crate::output::progress::Meter;
 use crate::writer_wait::{stop_if, stop_on_interrupt};
 
@@ -33,20 +32,5 @@ pub(crate) fn run(arguments: &PatchArguments, output: &mut Output) -> Result<Exi
     });
     meter.clear();
     let report = made.map_err(|error| explain(error, "kb patch", new))?;
-    if arguments.json.json {
-        output.json(kb_json::patch_report(new, &report))?;
-        return Ok(Exit::Found);
-    }
-    let name = output
-        .stdout_style()
-        .path(&output.name(&new.display().to_string()));
-    output.line(&format!(
-        "{name}  {}: {} added, {} removed, {} changed, content root {}",
-        bytes(report.bytes),
-        plural(report.added, "document"),
-        report.removed,
-        report.changed,
-        report.content_root
-    ))?;
-    Ok(Exit::Found)
+    show(&report, new, arguments.json.json, output)
 }

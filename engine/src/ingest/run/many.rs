@@ -29,9 +29,9 @@ const JOB_DOCUMENTS: usize = 64;
 /// A document for [`KbWriter::add_many`](crate::KbWriter::add_many).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NewDocument {
-    /// Document path.
+    /// Path inside the .kb, at most as long as [`KbWriter::add`](crate::KbWriter::add) takes; it is composed (NFC).
     pub path: String,
-    /// Bytes of a file.
+    /// Bytes of a file of any format that is read.
     pub content: Vec<u8>,
     /// The path as whose file the content is read; `None`: as that of `path`.
     pub read_as: Option<String>,
@@ -85,7 +85,7 @@ enum Row {
 
 /// What was read and prepared of a document.
 struct Ready {
-    /// Composed.
+    /// Composed (NFC).
     path: String,
     prepared: Result<Prepared>,
     /// Names of the fields that it is given.

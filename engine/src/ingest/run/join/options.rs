@@ -62,9 +62,9 @@ pub struct MergeSource {
 pub(crate) enum Picked {
     #[default]
     All,
-    /// These.
+    /// None but these; what the file left out is not taken over.
     Only(BTreeSet<String>),
-    /// All but these.
+    /// All but these: what comes from elsewhere takes their place.
     Without(BTreeSet<String>),
 }
 

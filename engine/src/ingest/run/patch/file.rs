@@ -241,6 +241,16 @@ fn head_of(value: &Value) -> Option<Head> {
     })
 }
 
+/// A file that is no patch is not replaced by one.
+pub(super) fn check_magic(path: &Path) -> Result<()> {
+    let mut magic = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut magic));
+    match read {
+        Ok(()) if magic == *MAGIC => Ok(()),
+        _ => Err(no_patch(path)),
+    }
+}
+
 fn no_patch(path: &Path) -> Error {
     Error::InvalidArgument {
         argument: "patch",

@@ -17,6 +17,7 @@ mod tests;
 mod workspace;
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use kb_types::error::{Error, Result};
@@ -25,7 +26,7 @@ use kb_types::hex;
 use crate::catalog::Catalog;
 use crate::check::content_root::content_root;
 use crate::check::difference;
-use crate::container::{Container, Snapshot};
+use crate::container::{Container, Snapshot, check_replaceable};
 use crate::index::keyword::MAX_ROWS;
 use crate::ingest::run::join::{MergeOptions, MergeSource, Picked};
 use crate::ingest::run::seal::SealOptions;
@@ -34,7 +35,7 @@ use crate::progress::Reporter;
 use crate::store::meta::SealRecord;
 
 use file::Head;
-use workspace::Workspace;
+use workspace::{Replaceable, Workspace};
 
 pub use options::{PatchOptions, PatchReport};
 
@@ -54,7 +55,10 @@ pub(crate) fn make_patch(
     options: &PatchOptions,
     reporter: &Reporter<'_>,
 ) -> Result<PatchReport> {
-    let work = Workspace::beside(output, options.replace)?;
+    let work = Workspace::beside(
+        output,
+        options.replace.then_some(file::check_magic as Replaceable),
+    )?;
     let (from, to) = (Container::open(old)?, Container::open(new)?);
     // Their pages stay while documents are copied out of them.
     let _leases = (from.lease(), to.lease());
@@ -114,7 +118,7 @@ pub(crate) fn apply_patch(
     options: &PatchOptions,
     reporter: &Reporter<'_>,
 ) -> Result<PatchReport> {
-    let work = Workspace::beside(output, options.replace)?;
+    let work = Workspace::beside(output, options.replace.then_some(check_kb as Replaceable))?;
     let content = work.path("content.kb");
     let head = file::read(patch, &content, reporter)?;
     let root = root_of(base, reporter)?;
@@ -196,6 +200,12 @@ fn root_of(path: &Path, reporter: &Reporter<'_>) -> Result<String> {
         content_root(snapshot, &catalog, &mut |_| reporter.tick())
     })?;
     Ok(hex(&root))
+}
+
+/// What no .kb takes the place of elsewhere, none takes here.
+fn check_kb(path: &Path) -> Result<()> {
+    let file = File::open(path).map_err(|error| Error::io("open", path, error))?;
+    check_replaceable(path, &file)
 }
 
 fn name_of(path: &Path) -> String {

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PatchOptions {
-    /// Replace a file at the output.
+    /// Replace a .kb, or another patch, at the output. Nothing else is replaced.
     pub replace: bool,
 }
 

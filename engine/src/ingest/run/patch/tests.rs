@@ -226,3 +226,30 @@ fn no_damaged_patch_is_applied() {
     }
     assert_eq!(versions.files(), ["new.kb", "old.kb", "up.kbp"]);
 }
+
+#[test]
+fn only_files_of_its_kind_are_replaced() {
+    let versions = Versions::new(false);
+    let (old, new) = (versions.path("old.kb"), versions.path("new.kb"));
+    let options = PatchOptions::new().replace(true);
+    let (text, patch) = (versions.path("notes.txt"), versions.path("up.kbp"));
+    fs::write(&text, "Bread and patience.").unwrap();
+    for output in [&text, &old] {
+        let refused = make_patch(&old, &new, output, &options, &mut Progress::ignore);
+        assert!(refused.is_err(), "{}", output.display());
+    }
+    make_patch(&old, &new, &patch, &options, &mut Progress::ignore).unwrap();
+    make_patch(&old, &new, &patch, &options, &mut Progress::ignore).unwrap();
+    for output in [&text, &patch] {
+        let refused = apply_patch(&old, &patch, output, &options, &mut Progress::ignore);
+        assert!(refused.is_err(), "{}", output.display());
+    }
+    assert_eq!(fs::read_to_string(&text).unwrap(), "Bread and patience.");
+    apply_patch(&old, &patch, &old, &options, &mut Progress::ignore).unwrap();
+    let (made, new) = (Kb::open(&old).unwrap(), Kb::open(&new).unwrap());
+    assert!(
+        made.difference(&new, &mut Progress::ignore)
+            .unwrap()
+            .is_empty()
+    );
+}

@@ -6,19 +6,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kb_types::error::{Error, Result};
 
+use crate::container::sync_folder;
+
 /// Folders that this process made so far: each has a name of its own.
 static MADE: AtomicU64 = AtomicU64::new(0);
+
+/// Says what is wrong with replacing a file that is there.
+pub(super) type Replaceable = fn(&Path) -> Result<()>;
 
 #[derive(Debug)]
 pub(super) struct Workspace {
     folder: PathBuf,
-    may_replace: bool,
+    /// `None`: nothing may be replaced.
+    replaceable: Option<Replaceable>,
 }
 
 impl Workspace {
     /// One in the folder of the output, so that a rename suffices to publish a file.
-    pub(super) fn beside(output: &Path, may_replace: bool) -> Result<Workspace> {
-        refuse_existing(output, may_replace)?;
+    pub(super) fn beside(output: &Path, replaceable: Option<Replaceable>) -> Result<Workspace> {
+        refuse_existing(output, replaceable)?;
         let name = output.file_name().unwrap_or_default().to_string_lossy();
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let folder = format!(".{name}.{}.{number}.part", std::process::id());
@@ -33,7 +39,7 @@ impl Workspace {
         })?;
         Ok(Workspace {
             folder,
-            may_replace,
+            replaceable,
         })
     }
 
@@ -44,8 +50,14 @@ impl Workspace {
 
     /// Gives a complete file the name of the output.
     pub(super) fn publish(&self, file: &Path, output: &Path) -> Result<()> {
-        refuse_existing(output, self.may_replace)?;
-        fs::rename(file, output).map_err(|error| Error::io("rename", output, error))
+        refuse_existing(output, self.replaceable)?;
+        fs::rename(file, output).map_err(|error| Error::io("rename", output, error))?;
+        // The name survives a power loss, as the file does.
+        let folder = output
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        sync_folder(folder).map_err(|error| Error::io("sync", folder, error))
     }
 }
 
@@ -56,10 +68,14 @@ impl Drop for Workspace {
     }
 }
 
-fn refuse_existing(output: &Path, may_replace: bool) -> Result<()> {
-    if output.is_dir() || (!may_replace && output.symlink_metadata().is_ok()) {
-        let path = output.to_path_buf();
-        return Err(Error::OutputExists { path });
+fn refuse_existing(output: &Path, replaceable: Option<Replaceable>) -> Result<()> {
+    if output.symlink_metadata().is_err() {
+        return Ok(());
     }
-    Ok(())
+    match replaceable {
+        Some(check) if !output.is_dir() => check(output),
+        _ => Err(Error::OutputExists {
+            path: output.to_path_buf(),
+        }),
+    }
 }
