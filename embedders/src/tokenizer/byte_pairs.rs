@@ -1,27 +1,63 @@
-//! Byte pair encoding over bytes, as GPT-2 and RoBERTa have it: text is split into words, each byte of a word is a
-//! token, and neighbours become one token in the order in which the merges were learned (Sennrich et al. 2016).
+//! Byte pair encoding: each byte or character of a word is a token, and neighbours become one token in the order in
+//! which the merges were learned (Sennrich et al. 2016). GPT-2 and its successors begin with bytes, Llama 2 with
+//! characters, and with the bytes of those that have no token.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use rustc_hash::FxHashMap;
-use unicode_general_category::{GeneralCategory, get_general_category};
+
+use super::unigram::{append_bytes, byte_tokens};
 
 /// Most tokens of a vocabulary, and most merges.
 const PIECE_LIMIT: usize = 1 << 20;
 
-/// Endings of English that are words of their own.
-const ENDINGS: [&str; 7] = ["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
+/// Most bytes of a piece that count for how much of a text is looked at.
+const PIECE_LIMIT_BYTES: usize = 1024;
 
 /// The tokens and merges of a model.
 #[derive(Debug)]
 pub(super) struct BytePairs {
-    /// The token of each byte.
-    bytes: Vec<u32>,
+    symbols: Symbols,
     /// Two tokens that become one: the rank of the merge, lower first, and the new token.
     merges: FxHashMap<(u32, u32), (u32, u32)>,
-    /// Puts a space in front of a text that does not begin with one.
-    adds_space: bool,
+    /// Words that are a token whatever the merges say.
+    whole: FxHashMap<Box<[u8]>, u32>,
+    /// Bytes of the longest piece.
+    pub(super) longest: usize,
+}
+
+/// What a word is before any merge.
+#[derive(Debug)]
+enum Symbols {
+    /// The token of each byte.
+    Bytes(Vec<u32>),
+    Characters(Characters),
+}
+
+/// The tokens of characters.
+#[derive(Debug)]
+struct Characters {
+    tokens: FxHashMap<char, u32>,
+    /// Tokens of bytes, for other characters; empty if the model has none.
+    bytes: Vec<Option<u32>>,
+    /// Stands for a character that has no token.
+    unknown: Option<u32>,
+    /// Whether neighbours that are unknown are one.
+    fuses: bool,
+}
+
+/// What a file says beside tokens and merges.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    /// Words are bytes and not characters.
+    pub(super) is_bytes: bool,
+    /// Characters without a token become the tokens of their bytes.
+    pub(super) falls_back: bool,
+    pub(super) unknown: Option<u32>,
+    pub(super) fuses: bool,
+    /// A word that is a token is not put together by merges.
+    pub(super) takes_whole: bool,
 }
 
 /// The characters that stand for bytes in the files: printable ones for themselves, and others from U+0100 on.
@@ -40,7 +76,7 @@ impl BytePairs {
     pub(super) fn new(
         pieces: &HashMap<String, u32>,
         merges: &[(String, String)],
-        adds_space: bool,
+        manner: Manner,
     ) -> Result<BytePairs, String> {
         if pieces.len().max(merges.len()) > PIECE_LIMIT {
             return Err(format!("a vocabulary of more than {PIECE_LIMIT} tokens"));
@@ -49,46 +85,63 @@ impl BytePairs {
             let token = pieces.get(piece).copied();
             token.ok_or_else(|| format!("the token {piece:?} is not in the vocabulary"))
         };
-        let bytes = characters()
-            .into_iter()
-            .map(|character| token(character.encode_utf8(&mut [0; 4])))
-            .collect::<Result<Vec<u32>, String>>()?;
+        let symbols = if manner.is_bytes {
+            let bytes = characters().into_iter();
+            let bytes = bytes.map(|character| token(character.encode_utf8(&mut [0; 4])));
+            Symbols::Bytes(bytes.collect::<Result<Vec<u32>, String>>()?)
+        } else {
+            Symbols::Characters(Characters {
+                tokens: pieces.iter().filter_map(single).collect(),
+                bytes: match manner.falls_back {
+                    true => byte_tokens(|piece| pieces.get(piece).copied()),
+                    false => Vec::new(),
+                },
+                unknown: manner.unknown,
+                fuses: manner.fuses,
+            })
+        };
         let mut ranks = FxHashMap::default();
         for (rank, (one, other)) in (0..).zip(merges) {
             let both = token(&format!("{one}{other}"))?;
             ranks.insert((token(one)?, token(other)?), (rank, both));
         }
+        let whole = match manner.takes_whole {
+            true => whole(pieces, manner.is_bytes),
+            false => FxHashMap::default(),
+        };
+        let longest = pieces.keys().map(String::len).max().unwrap_or(0);
         Ok(BytePairs {
-            bytes,
+            symbols,
             merges: ranks,
-            adds_space,
+            whole,
+            longest: longest.clamp(1, PIECE_LIMIT_BYTES),
         })
     }
 
-    /// Appends tokens of a part of a text until there are at least `limit`.
-    pub(super) fn append(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
-        let spaced;
-        let mut rest = text;
-        if self.adds_space && !text.is_empty() && !text.starts_with(' ') {
-            spaced = format!(" {text}");
-            rest = &spaced;
+    /// Appends the tokens of a word.
+    pub(super) fn append(&self, word: &str, tokens: &mut Vec<u32>) {
+        if let Some(token) = self.whole.get(word.as_bytes()) {
+            tokens.push(*token);
+            return;
         }
-        while !rest.is_empty() && tokens.len() < limit {
-            let (word, others) = rest.split_at(first_word(rest));
-            self.append_word(word, tokens);
-            rest = others;
-        }
+        let symbols = match &self.symbols {
+            Symbols::Bytes(bytes) => {
+                let byte = |byte: u8| bytes.get(usize::from(byte)).copied().unwrap_or(0);
+                word.bytes().map(byte).collect()
+            }
+            Symbols::Characters(characters) => characters.symbols(word),
+        };
+        self.merge(&symbols, tokens);
     }
 
     /// Merges the tokens of a word: the pair of the lowest rank first, of equal ones the first.
-    fn append_word(&self, word: &str, tokens: &mut Vec<u32>) {
-        let byte = |byte: u8| self.bytes.get(usize::from(byte)).copied().unwrap_or(0);
-        let mut parts: Vec<Part> = (0..word.len())
-            .zip(word.bytes())
-            .map(|(place, it)| Part {
-                token: byte(it),
+    fn merge(&self, symbols: &[u32], tokens: &mut Vec<u32>) {
+        let mut parts: Vec<Part> = (0..symbols.len())
+            .zip(symbols)
+            .map(|(place, token)| Part {
+                token: *token,
                 before: place.checked_sub(1),
-                after: Some(place + 1).filter(|after| *after < word.len()),
+                after: Some(place + 1).filter(|after| *after < symbols.len()),
                 is_gone: false,
             })
             .collect();
@@ -153,53 +206,57 @@ fn pair(parts: &[Part], place: usize) -> Option<(u32, u32, usize)> {
     Some((part.token, parts.get(after)?.token, after))
 }
 
-/// What a character is to the split.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Space,
-    Letter,
-    Number,
-    Other,
+impl Characters {
+    /// The tokens of the characters of a word.
+    fn symbols(&self, word: &str) -> Vec<u32> {
+        let mut symbols = Vec::with_capacity(word.len());
+        // Stands behind the tokens of bytes that follow it, as in the library `tokenizers`.
+        let mut waits = false;
+        for character in word.chars() {
+            if let Some(token) = self.tokens.get(&character) {
+                if std::mem::take(&mut waits) {
+                    symbols.extend(self.unknown);
+                }
+                symbols.push(*token);
+                continue;
+            }
+            let mut buffer = [0; 4];
+            let part = character.encode_utf8(&mut buffer).as_bytes();
+            if append_bytes(&self.bytes, part, &mut symbols) {
+                continue;
+            }
+            if waits && !self.fuses {
+                symbols.extend(self.unknown);
+            }
+            waits = true;
+        }
+        if waits {
+            symbols.extend(self.unknown);
+        }
+        symbols
+    }
 }
 
-fn kind(character: char) -> Kind {
-    use GeneralCategory as Category;
-    if character.is_whitespace() {
-        return Kind::Space;
-    }
-    match get_general_category(character) {
-        Category::UppercaseLetter
-        | Category::LowercaseLetter
-        | Category::TitlecaseLetter
-        | Category::ModifierLetter
-        | Category::OtherLetter => Kind::Letter,
-        Category::DecimalNumber | Category::LetterNumber | Category::OtherNumber => Kind::Number,
-        _ => Kind::Other,
+/// A piece that is one character.
+fn single((piece, token): (&String, &u32)) -> Option<(char, u32)> {
+    let mut characters = piece.chars();
+    match (characters.next(), characters.next()) {
+        (Some(character), None) => Some((character, *token)),
+        _ => None,
     }
 }
 
-/// Bytes of the first word of a text: an ending, a run of one kind with a space before it, or white space without its last
-/// character, which belongs to what follows.
-fn first_word(text: &str) -> usize {
-    if let Some(ending) = ENDINGS.iter().find(|ending| text.starts_with(**ending)) {
-        return ending.len();
-    }
-    let space = usize::from(text.starts_with(' '));
-    let run = text.get(space..).unwrap_or_default();
-    let first = run.chars().next().map(kind);
-    if let Some(first) = first.filter(|first| *first != Kind::Space) {
-        let end = run.find(|character| kind(character) != first);
-        return space + end.unwrap_or(run.len());
-    }
-    let Some(end) = text.find(|character: char| !character.is_whitespace()) else {
-        return text.len();
+/// All pieces by the bytes that they stand for.
+fn whole(pieces: &HashMap<String, u32>, is_bytes: bool) -> FxHashMap<Box<[u8]>, u32> {
+    let bytes: FxHashMap<char, u8> = characters().into_iter().zip(0..=u8::MAX).collect();
+    let meaning = |piece: &String| match is_bytes {
+        true => piece.chars().map(|it| bytes.get(&it).copied()).collect(),
+        false => Some(piece.as_bytes().into()),
     };
-    let spaces = text.get(..end).unwrap_or_default();
-    let last = spaces.chars().next_back().map_or(0, char::len_utf8);
-    match end - last {
-        0 => end,
-        without => without,
-    }
+    let known = pieces.iter();
+    known
+        .filter_map(|(piece, token)| Some((meaning(piece)?, *token)))
+        .collect()
 }
 
 #[cfg(test)]
@@ -207,7 +264,7 @@ mod tests {
     use super::*;
 
     /// All bytes, and the merges of `merges` in their order.
-    fn pairs(merges: &[(&str, &str)], adds_space: bool) -> Result<BytePairs, String> {
+    fn pairs(merges: &[(&str, &str)], takes_whole: bool) -> Result<BytePairs, String> {
         let mut pieces: HashMap<String, u32> = HashMap::new();
         let bytes = characters().into_iter().map(String::from);
         let made = merges.iter().map(|(one, other)| format!("{one}{other}"));
@@ -216,66 +273,82 @@ mod tests {
         }
         let merges = merges.iter();
         let merges = merges.map(|(one, other)| ((*one).to_owned(), (*other).to_owned()));
-        BytePairs::new(&pieces, &merges.collect::<Vec<_>>(), adds_space)
+        let manner = Manner {
+            is_bytes: true,
+            takes_whole,
+            ..Manner::default()
+        };
+        BytePairs::new(&pieces, &merges.collect::<Vec<_>>(), manner)
     }
 
-    fn words(mut text: &str) -> Vec<&str> {
-        let mut words = Vec::new();
-        while !text.is_empty() {
-            let (word, rest) = text.split_at(first_word(text));
-            words.push(word);
-            text = rest;
-        }
-        words
-    }
-
-    #[test]
-    fn text_is_split_as_gpt_2_does() {
-        assert_eq!(
-            words("it's  a9\u{bd}!?"),
-            ["it", "'s", " ", " a", "9\u{bd}", "!?"]
-        );
-        assert_eq!(words("a\n\n b \t"), ["a", "\n\n", " b", " \t"]);
-        assert_eq!(
-            words("'S \u{e9}\u{301} x"),
-            ["'", "S", " \u{e9}", "\u{301}", " x"]
-        );
-        assert_eq!(words("\u{3000}a"), ["\u{3000}", "a"]);
+    fn tokens(model: &BytePairs, text: &str) -> Vec<u32> {
+        let mut tokens = Vec::new();
+        model.append(text, &mut tokens);
+        tokens
     }
 
     #[test]
     fn merges_go_by_their_rank_and_not_by_their_place() {
         let model = pairs(&[("b", "c"), ("a", "b"), ("a", "bc")], false).unwrap();
-        let tokens = |text: &str| {
-            let mut tokens = Vec::new();
-            model.append(text, usize::MAX, &mut tokens);
-            tokens
+        assert_eq!(tokens(&model, "abc"), [258]);
+        assert_eq!(tokens(&model, "ab"), [257]);
+        assert_eq!(tokens(&model, "bcbc"), [256, 256]);
+        assert_eq!(tokens(&model, "\u{e9}"), [0xc3, 0xa9]);
+        assert_eq!(tokens(&model, ""), [0; 0]);
+    }
+
+    #[test]
+    fn a_word_that_is_a_token_needs_no_merges_where_the_file_says_so() {
+        // "abcd" cannot be reached: "ab" is merged before "bc".
+        let merges = [("a", "b"), ("b", "c"), ("a", "bc"), ("abc", "d")];
+        assert_eq!(
+            tokens(&pairs(&merges, false).unwrap(), "abcd"),
+            [256, 99, 100]
+        );
+        assert_eq!(tokens(&pairs(&merges, true).unwrap(), "abcd"), [259]);
+        assert_eq!(
+            tokens(&pairs(&merges, true).unwrap(), "\u{e9}"),
+            [0xc3, 0xa9]
+        );
+    }
+
+    #[test]
+    fn characters_without_a_token_are_unknown_or_bytes() {
+        let mut pieces: HashMap<String, u32> = [("a", 0), ("b", 1), ("ab", 2), ("<unk>", 3)]
+            .map(|(piece, token)| (piece.into(), token))
+            .into();
+        let merges = [("a".to_owned(), "b".to_owned())];
+        let mut manner = Manner {
+            unknown: Some(3),
+            ..Manner::default()
         };
-        assert_eq!(tokens("abc"), [258]);
-        assert_eq!(tokens("ab"), [257]);
-        assert_eq!(tokens("bcbc"), [256, 256]);
-        assert_eq!(tokens("\u{e9}"), [0xc3, 0xa9]);
-        assert_eq!(tokens(""), [0; 0]);
-        let spaced = pairs(&[], true).unwrap();
-        let mut with = Vec::new();
-        spaced.append("a", usize::MAX, &mut with);
-        assert_eq!(with, [0x20, 0x61]);
+        let of = |pieces: &HashMap<String, u32>, manner: Manner, text: &str| {
+            tokens(&BytePairs::new(pieces, &merges, manner).unwrap(), text)
+        };
+        assert_eq!(of(&pieces, manner, "ab\u{e9}xab"), [2, 3, 3, 2]);
+        manner.fuses = true;
+        assert_eq!(of(&pieces, manner, "ab\u{e9}xab"), [2, 3, 2]);
+        manner.falls_back = true;
+        pieces.insert("<0xC3>".to_owned(), 4);
+        pieces.insert("<0xA9>".to_owned(), 5);
+        assert_eq!(of(&pieces, manner, "ab\u{e9}xab"), [2, 4, 5, 3, 2]);
+        manner.unknown = None;
+        assert_eq!(of(&pieces, manner, "xax"), [0]);
     }
 
     #[test]
     fn long_words_and_wrong_merges_have_bounds() {
         let model = pairs(&[("a", "a"), ("aa", "aa")], false).unwrap();
-        let mut tokens = Vec::new();
-        model.append(&"a".repeat(1 << 20), usize::MAX, &mut tokens);
-        assert_eq!(tokens.len(), 1 << 18);
-        tokens.clear();
-        model.append(&"a ".repeat(1 << 20), 8, &mut tokens);
-        assert_eq!(tokens.len(), 9);
+        assert_eq!(tokens(&model, &"a".repeat(1 << 20)).len(), 1 << 18);
+        let manner = Manner {
+            is_bytes: true,
+            ..Manner::default()
+        };
         let mut pieces: HashMap<String, u32> = HashMap::new();
-        assert!(BytePairs::new(&pieces, &[], false).is_err());
+        assert!(BytePairs::new(&pieces, &[], manner).is_err());
         pieces.extend(characters().into_iter().map(String::from).zip(0..));
         let merge = [("a".to_owned(), "b".to_owned())];
-        let error = BytePairs::new(&pieces, &merge, false).unwrap_err();
+        let error = BytePairs::new(&pieces, &merge, manner).unwrap_err();
         assert!(error.contains("\"ab\""), "{error}");
     }
 }

@@ -1,18 +1,27 @@
 //! From text to the numbers of tokens, as a `tokenizer.json` of a model says.
 //!
-//! WordPiece with the rules of BERT is read here: all MiniLM, BGE, E5, GTE, MPNet, Arctic and Potion models for English
-//! have it; and byte pair encoding over bytes, which RoBERTa and ModernBERT have. Other kinds are refused by name.
+//! WordPiece with the rules of BERT, which all MiniLM, BGE, E5, GTE, MPNet, Arctic and Potion models for English have, is
+//! one way through `words` and `wordpiece`. Byte pairs (RoBERTa, ModernBERT, Qwen, Llama) and Unigram (XLM-RoBERTa and
+//! its kin for many languages) go through `pipeline`: a normal form, splits, and the pieces of words. What is not known
+//! is refused by name.
 
 mod byte_pairs;
+mod charsmap;
+mod gpt2;
+mod normal_form;
+mod parts;
+mod pattern;
+mod pipeline;
 mod settings;
+mod splits;
+mod trie;
+mod unigram;
 mod wordpiece;
 mod words;
 
 use std::path::Path;
 
 use kb_types::EmbedError;
-
-use unicode_normalization::UnicodeNormalization;
 
 use self::settings::{Rules, Settings, Words};
 use self::words::Piece;
@@ -95,28 +104,8 @@ impl Tokenizer {
     fn append(&self, text: &str, limit: usize, tokens: &mut Vec<u32>) {
         let (normaliser, vocabulary) = match &self.0.words {
             Words::Pieces(normaliser, vocabulary) => (normaliser, vocabulary),
-            Words::Bytes {
-                composes,
-                lowers,
-                pairs,
-            } => {
-                let (small, composed): (String, String);
-                let mut text = text;
-                if *lowers {
-                    small = text.to_lowercase();
-                    text = &small;
-                }
-                if *composes && !unicode_normalization::is_nfc(text) {
-                    composed = text.nfc().collect();
-                    text = &composed;
-                }
-                words::around(&self.0.literals, text, |part| {
-                    match part {
-                        Piece::Word(part) => pairs.append(part, limit, tokens),
-                        Piece::Literal(token) => tokens.push(token),
-                    }
-                    tokens.len() < limit
-                });
+            Words::Pipeline(pipeline) => {
+                pipeline.append(&self.0.literals, text, limit, tokens);
                 return;
             }
         };

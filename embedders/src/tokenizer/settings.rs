@@ -1,16 +1,21 @@
 //! What a `tokenizer.json` says.
 
-use std::collections::HashMap;
-
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::byte_pairs::BytePairs;
-use super::wordpiece::Vocabulary;
+use super::byte_pairs::{BytePairs, Manner};
+use super::normal_form::{NormalForm, start};
+use super::parts::{Merges, Part, Vocabulary};
+use super::pipeline::{Model, Pipeline};
+use super::splits::Splits;
+use super::unigram::Unigram;
+use super::wordpiece::Pieces;
 use super::words::{Literal, Normaliser};
 
 /// Most tokens that stand for themselves. Models for code have some hundred.
 const LITERAL_LIMIT: usize = 4096;
+/// Most bytes of one of them.
+const LITERAL_LIMIT_BYTES: usize = 1024;
 /// Most tokens around a text.
 const AROUND_LIMIT: usize = 16;
 
@@ -19,12 +24,12 @@ const AROUND_LIMIT: usize = 16;
 pub(super) struct Settings {
     #[serde(default)]
     added_tokens: Vec<AddedToken>,
-    normalizer: Option<Value>,
-    pre_tokenizer: Option<Value>,
-    post_processor: Option<Value>,
+    normalizer: Option<Part>,
+    pre_tokenizer: Option<Part>,
+    post_processor: Option<Part>,
     truncation: Option<Truncation>,
     padding: Option<Padding>,
-    model: Model,
+    model: ModelPart,
 }
 
 /// What the file decides.
@@ -51,13 +56,9 @@ pub(super) struct Rules {
 #[derive(Debug)]
 pub(super) enum Words {
     /// WordPiece with the rules of BERT.
-    Pieces(Normaliser, Vocabulary),
-    /// Byte pairs; `composes`: after the normalisation NFC, `lowers`: of small letters.
-    Bytes {
-        composes: bool,
-        lowers: bool,
-        pairs: BytePairs,
-    },
+    Pieces(Normaliser, Pieces),
+    /// Byte pairs and Unigram.
+    Pipeline(Box<Pipeline>),
 }
 
 impl Rules {
@@ -65,7 +66,7 @@ impl Rules {
     pub(super) fn make_small(&mut self) {
         match &mut self.words {
             Words::Pieces(normaliser, _) => normaliser.lower_case = true,
-            Words::Bytes { lowers, .. } => *lowers = true,
+            Words::Pipeline(pipeline) => pipeline.lowers = true,
         }
     }
 }
@@ -95,28 +96,73 @@ struct Padding {
 }
 
 #[derive(Debug, Deserialize)]
-struct Model {
+struct ModelPart {
     #[serde(rename = "type")]
     kind: Option<String>,
-    /// An object of WordPiece and BPE, a list of Unigram.
-    vocab: Value,
+    vocab: Vocabulary,
     unk_token: Option<String>,
+    /// Of Unigram.
+    unk_id: Option<u32>,
     continuing_subword_prefix: Option<String>,
     max_input_chars_per_word: Option<usize>,
-    /// Of BPE: pairs, or both words of a pair with a space between them.
+    /// Of BPE.
     #[serde(default)]
-    merges: Vec<Merge>,
+    merges: Merges,
     dropout: Option<f32>,
     end_of_word_suffix: Option<String>,
     #[serde(default)]
     ignore_merges: bool,
+    #[serde(default)]
+    byte_fallback: bool,
+    #[serde(default)]
+    fuse_unk: bool,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Merge {
-    Pair(String, String),
-    Text(String),
+impl ModelPart {
+    /// The kind. Files of old versions leave it out; only WordPiece has this prefix.
+    fn kind(&self) -> &str {
+        match &self.kind {
+            Some(kind) => kind,
+            None if self.continuing_subword_prefix.is_some() => "WordPiece",
+            None => "unknown kind",
+        }
+    }
+
+    /// The number of a token.
+    fn number(&self, content: &str) -> Option<u32> {
+        match &self.vocab {
+            Vocabulary::Numbers(pieces) => pieces.get(content).copied(),
+            Vocabulary::Scores(pieces) => {
+                let place = pieces.iter().position(|(piece, _)| piece == content)?;
+                u32::try_from(place).ok()
+            }
+        }
+    }
+
+    /// The highest number of a token.
+    fn highest(&self) -> u32 {
+        match &self.vocab {
+            Vocabulary::Numbers(pieces) => pieces.values().copied().max().unwrap_or(0),
+            Vocabulary::Scores(pieces) => {
+                u32::try_from(pieces.len().saturating_sub(1)).unwrap_or(0)
+            }
+        }
+    }
+
+    /// The token for what the vocabulary does not have.
+    fn unknown(&self) -> Result<Option<u32>, String> {
+        let name = match self.kind() {
+            "Unigram" => return Ok(self.unk_id),
+            "BPE" if self.unk_token.is_none() => return Ok(None),
+            _ => self.unk_token.as_deref().unwrap_or("[UNK]"),
+        };
+        match self.number(name) {
+            None => Err(format!(
+                "the token for unknown words, {name:?}, is not in the vocabulary"
+            )),
+            token => Ok(token),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -130,70 +176,49 @@ struct BertNormalizer {
 impl Settings {
     /// The rules; an error says what this program cannot do.
     pub(super) fn rules(self) -> Result<Rules, String> {
-        // Files of old versions leave the kind out; only WordPiece has this prefix.
-        let kind = match &self.model.kind {
-            Some(kind) => kind.as_str(),
-            None if self.model.continuing_subword_prefix.is_some() => "WordPiece",
-            None => "unknown kind",
-        };
-        let is_pairs = kind == "BPE";
-        if kind != "WordPiece" && !is_pairs {
+        let model = self.model;
+        let kind = model.kind().to_owned();
+        if !matches!(kind.as_str(), "WordPiece" | "BPE" | "Unigram") {
             return Err(format!(
-                "this program reads tokenizers of the kinds WordPiece and BPE over bytes, and this one is {kind}"
+                "this program reads tokenizers of the kinds WordPiece, BPE and Unigram, and this one is {kind}"
             ));
         }
-        let mut model = self.model;
-        let pieces: HashMap<String, u32> = serde_json::from_value(model.vocab.take())
-            .map_err(|error| format!("vocab: {error}"))?;
-        let unknown = match model.unk_token.as_deref() {
-            None if is_pairs => None,
-            name => {
-                let name = name.unwrap_or("[UNK]");
-                let token = pieces.get(name).copied();
-                Some(token.ok_or_else(|| {
-                    format!("the token for unknown words, {name:?}, is not in the vocabulary")
-                })?)
-            }
-        };
+        let unknown = model.unknown()?;
         let number = |content: &str| {
-            let added = self
-                .added_tokens
-                .iter()
-                .find(|token| token.content == content);
+            let mut added = self.added_tokens.iter();
+            let added = added.find(|token| token.content == content);
             added
                 .map(|token| token.id)
-                .or_else(|| pieces.get(content).copied())
+                .or_else(|| model.number(content))
         };
-        let (start, end) = around(self.post_processor.as_ref(), &number)?;
+        let (start, end) = around(value(self.post_processor.as_ref()), &number)?;
         let padding = match self.padding {
             Some(padding) => padding.pad_id,
             None => number("[PAD]").or_else(|| number("<pad>")).unwrap_or(0),
         };
-        let highest = pieces.values().copied();
-        let highest = highest.chain(self.added_tokens.iter().map(|token| token.id));
-        let highest = highest.max().unwrap_or(0);
-        let (normalizer, pre_tokenizer) = (self.normalizer, self.pre_tokenizer);
-        let words = if is_pairs {
-            byte_pairs(normalizer.as_ref(), pre_tokenizer.as_ref(), &pieces, model)?
+        let highest = self.added_tokens.iter().map(|token| token.id);
+        let highest = highest.fold(model.highest(), u32::max);
+        let normalizer = value(self.normalizer.as_ref());
+        let pre_tokenizer = value(self.pre_tokenizer.as_ref());
+        let (words, literals) = if kind == "WordPiece" {
+            let literals = literals(self.added_tokens, |token| {
+                !token.normalized && !token.lstrip
+            })?;
+            let words = pieces(normalizer, pre_tokenizer, model, unknown.unwrap_or(0))?;
+            (words, literals)
         } else {
-            let normaliser = normaliser(normalizer.as_ref())?;
-            match type_of(pre_tokenizer.as_ref()) {
-                Some("BertPreTokenizer") => {}
-                other => return Err(unknown_part("pre_tokenizer", other)),
-            }
-            let prefix = model.continuing_subword_prefix;
-            let vocabulary = Vocabulary::new(
-                pieces,
-                prefix.as_deref().unwrap_or("##"),
-                unknown.unwrap_or(0),
-                model.max_input_chars_per_word.unwrap_or(100),
-            )?;
-            Words::Pieces(normaliser, vocabulary)
+            let (late, early) = self
+                .added_tokens
+                .into_iter()
+                .partition(|token| token.normalized);
+            let pipeline = pipeline(normalizer, pre_tokenizer, model, unknown, late)?;
+            let early = literals(early, |_| true)?;
+            (Words::Pipeline(Box::new(pipeline)), early)
         };
         Ok(Rules {
             words,
             unknown,
-            literals: literals(self.added_tokens, is_pairs)?,
+            literals,
             start,
             end,
             padding,
@@ -201,6 +226,88 @@ impl Settings {
             highest,
         })
     }
+}
+
+fn value(part: Option<&Part>) -> Option<&Value> {
+    part.map(|part| &part.0)
+}
+
+/// WordPiece with the rules of BERT.
+fn pieces(
+    normalizer: Option<&Value>,
+    pre_tokenizer: Option<&Value>,
+    model: ModelPart,
+    unknown: u32,
+) -> Result<Words, String> {
+    let normaliser = normaliser(normalizer)?;
+    match type_of(pre_tokenizer) {
+        Some("BertPreTokenizer") => {}
+        other => return Err(unknown_part("pre_tokenizer", other)),
+    }
+    let Vocabulary::Numbers(pieces) = model.vocab else {
+        return Err(NO_NUMBERS.to_owned());
+    };
+    let prefix = model.continuing_subword_prefix;
+    let pieces = Pieces::new(
+        pieces,
+        prefix.as_deref().unwrap_or("##"),
+        unknown,
+        model.max_input_chars_per_word.unwrap_or(100),
+    )?;
+    Ok(Words::Pieces(normaliser, pieces))
+}
+
+const NO_NUMBERS: &str = "the vocabulary is a list, which only that of Unigram is";
+
+/// Byte pairs or Unigram, with the steps before them.
+fn pipeline(
+    normalizer: Option<&Value>,
+    pre_tokenizer: Option<&Value>,
+    model: ModelPart,
+    unknown: Option<u32>,
+    added: Vec<AddedToken>,
+) -> Result<Pipeline, String> {
+    let form = NormalForm::new(normalizer)?;
+    let splits = Splits::new(pre_tokenizer)?;
+    let mut literals = literals(added, |_| true)?;
+    for literal in &mut literals {
+        literal.content = form.apply(&literal.content, LITERAL_LIMIT_BYTES);
+    }
+    literals.retain(|literal| !literal.content.is_empty());
+    let affix = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
+    if affix(&model.end_of_word_suffix)
+        || affix(&model.continuing_subword_prefix)
+        || model.dropout.is_some_and(|share| share != 0.0)
+    {
+        return Err("this program does not know such rules of BPE".to_owned());
+    }
+    let model = match model.vocab {
+        Vocabulary::Scores(_) if splits.is_bytes => {
+            return Err("a vocabulary of Unigram behind the pre_tokenizer ByteLevel".to_owned());
+        }
+        Vocabulary::Scores(pieces) if model.kind.as_deref() == Some("Unigram") => {
+            Model::Unigram(Unigram::new(&pieces, unknown, model.byte_fallback)?)
+        }
+        Vocabulary::Numbers(pieces) if model.kind.as_deref() == Some("BPE") => {
+            let manner = Manner {
+                is_bytes: splits.is_bytes,
+                falls_back: model.byte_fallback,
+                unknown,
+                fuses: model.fuse_unk,
+                takes_whole: model.ignore_merges,
+            };
+            Model::Pairs(BytePairs::new(&pieces, &model.merges.0, manner)?)
+        }
+        Vocabulary::Scores(_) => return Err(NO_NUMBERS.to_owned()),
+        Vocabulary::Numbers(_) => return Err("the vocabulary of Unigram is no list".to_owned()),
+    };
+    Ok(Pipeline {
+        form,
+        literals,
+        splits,
+        model,
+        lowers: false,
+    })
 }
 
 /// The `type` of a part of the file.
@@ -224,52 +331,6 @@ fn normaliser(part: Option<&Value>) -> Result<Normaliser, String> {
         separate_ideographs: rules.handle_chinese_chars,
         strip_accents: rules.strip_accents.unwrap_or(rules.lowercase),
         lower_case: rules.lowercase,
-    })
-}
-
-/// Byte pairs, as RoBERTa, GPT-2 and ModernBERT split text.
-fn byte_pairs(
-    normalizer: Option<&Value>,
-    pre_tokenizer: Option<&Value>,
-    pieces: &HashMap<String, u32>,
-    model: Model,
-) -> Result<Words, String> {
-    let composes = match type_of(normalizer) {
-        None if normalizer.is_none_or(Value::is_null) => false,
-        Some("NFC") => true,
-        other => return Err(unknown_part("normalizer", other)),
-    };
-    let flag = |name: &str, usual: bool| {
-        let value = pre_tokenizer.and_then(|part| part.get(name));
-        value.and_then(Value::as_bool).unwrap_or(usual)
-    };
-    match type_of(pre_tokenizer) {
-        Some("ByteLevel") if flag("use_regex", true) => {}
-        other => return Err(unknown_part("pre_tokenizer", other)),
-    }
-    let affix = |affix: &Option<String>| affix.as_ref().is_some_and(|it| !it.is_empty());
-    if affix(&model.end_of_word_suffix)
-        || affix(&model.continuing_subword_prefix)
-        || model.dropout.is_some_and(|share| share != 0.0)
-        || model.ignore_merges
-    {
-        return Err("this program does not know such rules of BPE".to_owned());
-    }
-    let pair = |merge| match merge {
-        Merge::Pair(one, other) => Ok((one, other)),
-        Merge::Text(text) => match text.split_once(' ') {
-            Some((one, other)) => Ok((one.to_owned(), other.to_owned())),
-            None => Err(format!("the merge {text:?} is no pair")),
-        },
-    };
-    let merges = model.merges.into_iter().map(pair);
-    let merges: Vec<(String, String)> = merges.collect::<Result<_, String>>()?;
-    let adds_space = flag("add_prefix_space", true);
-    let pairs = BytePairs::new(pieces, &merges, adds_space)?;
-    Ok(Words::Bytes {
-        composes,
-        lowers: false,
-        pairs,
     })
 }
 
@@ -310,22 +371,47 @@ fn around(
             };
             Ok((vec![token("cls")?], vec![token("sep")?]))
         }
+        "Sequence" => {
+            let parts = part.get("processors").and_then(Value::as_array);
+            let (mut start, mut end) = (Vec::new(), Vec::new());
+            for part in parts.into_iter().flatten().take(AROUND_LIMIT) {
+                if type_of(Some(part)) == Some("Sequence") {
+                    return Err(unknown_part(
+                        "post_processor",
+                        Some("Sequence in another one"),
+                    ));
+                }
+                let (before, behind) = around(Some(part), number)?;
+                start.splice(0..0, before);
+                end.extend(behind);
+            }
+            Ok((start, end))
+        }
         // Positions of tokens, which matter to no vector.
         "ByteLevel" => Ok((Vec::new(), Vec::new())),
         other => Err(unknown_part("post_processor", Some(other))),
     }
 }
 
-fn literals(tokens: Vec<AddedToken>, is_pairs: bool) -> Result<Vec<Literal>, String> {
+/// The added tokens; those that `is_known` does not know, and those whose rules nothing here knows, are an error.
+fn literals(
+    tokens: Vec<AddedToken>,
+    is_known: impl Fn(&AddedToken) -> bool,
+) -> Result<Vec<Literal>, String> {
     if tokens.len() > LITERAL_LIMIT {
         return Err(format!("more than {LITERAL_LIMIT} added tokens"));
     }
     let mut literals = Vec::with_capacity(tokens.len());
     for token in tokens {
-        if token.single_word || token.rstrip || (!is_pairs && (token.normalized || token.lstrip)) {
-            let content = token.content;
+        if token.single_word || token.rstrip || !is_known(&token) {
+            let content = start(&token.content, LITERAL_LIMIT_BYTES);
             return Err(format!(
                 "this program does not know the rules of the added token {content:?}"
+            ));
+        }
+        if token.content.len() > LITERAL_LIMIT_BYTES {
+            return Err(format!(
+                "an added token of more than {LITERAL_LIMIT_BYTES} bytes"
             ));
         }
         if !token.content.is_empty() {

@@ -11,7 +11,7 @@ const PIECE_LIMIT_BYTES: usize = 1024;
 
 /// The pieces of words.
 #[derive(Debug)]
-pub(super) struct Vocabulary {
+pub(super) struct Pieces {
     /// Pieces that begin a word.
     starts: FxHashMap<Box<str>, u32>,
     /// Pieces that go on, without their prefix.
@@ -24,17 +24,17 @@ pub(super) struct Vocabulary {
     longest_piece: usize,
 }
 
-impl Vocabulary {
+impl Pieces {
     pub(super) fn new(
         pieces: HashMap<String, u32>,
         prefix: &str,
         unknown: u32,
         longest_word: usize,
-    ) -> Result<Vocabulary, String> {
+    ) -> Result<Pieces, String> {
         if pieces.len() > PIECE_LIMIT {
             return Err(format!("a vocabulary of more than {PIECE_LIMIT} tokens"));
         }
-        let mut vocabulary = Vocabulary {
+        let mut vocabulary = Pieces {
             starts: FxHashMap::default(),
             rests: FxHashMap::default(),
             unknown,
