@@ -73,7 +73,7 @@ pub(crate) fn refused(what: &str) -> Failure {
 }
 
 /// Asks on the terminal.
-fn asked(question: &str) -> bool {
+pub(crate) fn asked(question: &str) -> bool {
     let mut stderr = io::stderr();
     let mut answer = String::new();
     let read = write!(stderr, "{question}")

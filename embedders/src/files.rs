@@ -10,6 +10,9 @@ use serde::de::DeserializeOwned;
 /// Most bytes of a file of settings. Those of known models have less than 100 KB.
 const SETTINGS_LIMIT_BYTES: u64 = 4 << 20;
 
+/// The file that says where a downloaded model is from. It becomes a part of `NOTICE.txt`.
+pub(crate) const ORIGIN: &str = "kb-origin.txt";
+
 /// Most bytes of a licence that is kept with a model.
 const LICENCE_LIMIT_BYTES: u64 = 1 << 20;
 /// Most licences that are kept with a model.

@@ -9,6 +9,7 @@ use kb_engine::Kb;
 use serde_json::{Value, json};
 
 use super::models::write_model;
+use crate::support::terminal::answer_on_terminal;
 use crate::support::{Folder, run, wait_until};
 
 /// Answers a request for vectors; `None` if it is none.
@@ -103,6 +104,36 @@ fn the_run_that_indexes_embeds_by_a_second_model_and_later_runs_follow() {
     let check = index(&["--check", "--embedder", "model2vec:tiny"]);
     check.expect(2).stderr_has("--check");
     folder.kb(["verify", "docs.kb", "--deep"]).expect(0);
+}
+
+#[test]
+fn a_question_on_the_terminal_decides_what_is_sent() {
+    let folder = folder();
+    folder.kb(["index", "docs", "-o", "docs.kb"]).expect(0);
+    let (proxy, connections) = service();
+    let asked = |typed: &str| {
+        let mut command = folder.command();
+        command.env("http_proxy", format!("http://{proxy}"));
+        let embedder = "openai:any@http://192.0.2.1/v1";
+        command.args(["reembed", "docs.kb", "--embedder", embedder]);
+        let outcome = answer_on_terminal(command, typed);
+        let question = "Send 2 texts (about 8 tokens, ";
+        assert!(outcome.stdout.contains(question), "{outcome:#?}");
+        assert!(
+            outcome.stdout.contains(" to 192.0.2.1? [y/N] "),
+            "{outcome:#?}"
+        );
+        outcome
+    };
+    // Enter alone, a no, and words that are neither.
+    for typed in ["\n", "n\n", "yup\n"] {
+        let refused = asked(typed);
+        assert_eq!(refused.code, Some(2), "{refused:#?}");
+        assert!(refused.stdout.contains("nothing was sent"), "{refused:#?}");
+    }
+    assert_eq!(connections.load(Ordering::Relaxed), 0);
+    asked("Yes\n");
+    assert!(connections.load(Ordering::Relaxed) > 0);
 }
 
 #[test]

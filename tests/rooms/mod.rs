@@ -206,12 +206,14 @@ const FORMS: [Room; 7] = [
 ];
 
 /// `embedders/src`, lowest level first.
-const EMBEDDERS: [Room; 7] = [
+const EMBEDDERS: [Room; 8] = [
     room("files", &["files", "folder", "pooling"], &[]),
     room("tokenizer", &["tokenizer"], &["files"]),
     room("onnx", &["onnx"], &["files", "tokenizer"]),
     room("model2vec", &["model2vec"], &["files", "tokenizer"]),
     room("service", &["service"], &["files"]),
+    // Downloads models.
+    room("hub", &["hub"], &["files", "tokenizer", "onnx"]),
     // Models that have names.
     room("cache", &["cache"], &["files", "tokenizer", "onnx"]),
     // Which model a specification names.
@@ -322,7 +324,14 @@ const CONFINED: [(&str, &[&str]); 20] = [
     ),
     ("rten", &["embedders/src/onnx/"]),
     // Nothing else opens connections to services.
-    ("ureq", &["embedders/src/service/", "cli/src/cmd/remote.rs"]),
+    (
+        "ureq",
+        &[
+            "embedders/src/service/",
+            "embedders/src/hub/",
+            "cli/src/cmd/remote.rs",
+        ],
+    ),
     (
         "kb_embedders",
         &["cli/src/", "embedders/examples/", "embedders/tests/"],

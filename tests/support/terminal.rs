@@ -1,7 +1,7 @@
 //! Commands run on a terminal of their own.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
 use rustix::fs::{Mode, OFlags};
@@ -17,7 +17,16 @@ pub(crate) fn run_on_terminal(command: Command) -> Outcome {
 
 /// Runs a command to its end with standard output and error on a terminal of that many columns. What it
 /// wrote to either is in `stdout`, byte by byte: the terminal translates nothing.
-pub(crate) fn run_on_terminal_of(mut command: Command, columns: u16) -> Outcome {
+pub(crate) fn run_on_terminal_of(command: Command, columns: u16) -> Outcome {
+    run_with(command, columns, None)
+}
+
+/// As [`run_on_terminal`], with standard input on the terminal, too, and `typed` on it.
+pub(crate) fn answer_on_terminal(command: Command, typed: &str) -> Outcome {
+    run_with(command, 200, Some(typed))
+}
+
+fn run_with(mut command: Command, columns: u16, typed: Option<&str>) -> Outcome {
     let controller =
         rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
     rustix::pty::grantpt(&controller).expect("granted");
@@ -36,8 +45,12 @@ pub(crate) fn run_on_terminal_of(mut command: Command, columns: u16) -> Outcome 
     };
     rustix::termios::tcsetwinsize(&terminal, size).expect("a size");
     let terminal = File::from(terminal);
+    let input = match typed {
+        Some(_) => Stdio::from(terminal.try_clone().expect("a copy")),
+        None => Stdio::null(),
+    };
     command
-        .stdin(Stdio::null())
+        .stdin(input)
         .stdout(terminal.try_clone().expect("a copy"))
         .stderr(terminal);
     let mut child = command.spawn().expect("the command starts");
@@ -45,6 +58,8 @@ pub(crate) fn run_on_terminal_of(mut command: Command, columns: u16) -> Outcome 
     drop(command);
     let mut said = Vec::new();
     let mut controller = File::from(controller);
+    let typed = typed.unwrap_or_default();
+    controller.write_all(typed.as_bytes()).expect("typed");
     let mut bytes = [0; 4096];
     // Linux gives an error at the end.
     while let Ok(count @ 1..) = controller.read(&mut bytes) {

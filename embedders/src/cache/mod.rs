@@ -149,23 +149,8 @@ impl Cache {
         addition: &Addition,
         check: impl FnOnce(&Path, Kind) -> Result<(), EmbedError>,
     ) -> Result<Entry, EmbedError> {
-        let fault = |reason: String| EmbedError::Specification {
-            spec: name.to_owned(),
-            reason,
-        };
-        if !is_name(name) {
-            return Err(fault(
-                "a name has 1 to 64 letters, digits, '.', '_' or '-', and is no kind of model"
-                    .to_owned(),
-            ));
-        }
+        self.check_free(name)?;
         let path = self.folder.join(name);
-        if path.exists() {
-            return Err(fault(format!(
-                "there is a model of this name in {}",
-                self.folder.display()
-            )));
-        }
         let mut opened = Vec::with_capacity(sources.len());
         for source in sources {
             opened.push(Source::open(source)?);
@@ -185,6 +170,30 @@ impl Cache {
             size_bytes: size(&path),
             path,
         })
+    }
+
+    /// Checks that a model may get a name.
+    ///
+    /// # Errors
+    /// [`EmbedError::Specification`] for a name that is wrong or taken.
+    pub fn check_free(&self, name: &str) -> Result<(), EmbedError> {
+        let fault = |reason: String| {
+            Err(EmbedError::Specification {
+                spec: name.to_owned(),
+                reason,
+            })
+        };
+        if !is_name(name) {
+            return fault(
+                "a name has 1 to 64 letters, digits, '.', '_' or '-', and is no kind of model"
+                    .to_owned(),
+            );
+        }
+        if self.folder.join(name).exists() {
+            let folder = self.folder.display();
+            return fault(format!("there is a model of this name in {folder}"));
+        }
+        Ok(())
     }
 
     /// Deletes a model.

@@ -1,13 +1,18 @@
-//! `kb models`: lists, adds, deletes and checks embedding models.
+//! `kb models`: lists, adds, downloads, deletes and checks embedding models.
+
+mod adding;
+mod pull;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use kb_embedders::{Addition, Cache, Choice, Entry, Model, Options};
+use kb_embedders::{Addition, Cache, Choice, Entry, Hub, Model, Options};
 use kb_embedders::{EmbedError, ModelCard, TextEmbedder};
 use kb_engine::BUILT_IN_MODEL;
 use kb_json::Object;
 
+use self::adding::{add, cache, failed, probe};
+use self::pull::{Wanted, pull};
 use crate::args::{ModelsAction, ModelsArguments};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -38,27 +43,22 @@ pub(crate) fn run(arguments: &ModelsArguments, output: &mut Output) -> Result<Ex
                 query_prefix: query_prefix.clone(),
                 passage_prefix: passage_prefix.clone(),
             };
-            let mut checked = None;
-            let entry = cache()?.add(name, paths, &addition, |path, kind| {
-                let model = kb_embedders::load(kind, path, &Options::default())?;
-                probe(&model)?;
-                checked = Some(model.card().clone());
-                Ok(())
-            });
-            let entry = entry.map_err(failed)?;
-            if json {
-                output.json(
-                    entry_object(&entry).field("dimension", checked.map(|card| card.dimension)),
-                )?;
-            } else {
-                show(&entry, output)?;
-                output.flush()?;
-                let name = shell_word(name);
-                output.note(&format!(
-                    "`{name}` names this model; it embeds text without the network"
-                ));
-            }
-            Ok(Exit::Found)
+            let added = add(name, paths, &addition)?;
+            show_added(&added, json, output)
+        }
+        Some(ModelsAction::Pull(arguments)) => {
+            let wanted = Wanted {
+                model: &arguments.model,
+                name: arguments.name.as_deref(),
+                hub: arguments.from.as_deref().unwrap_or(Hub::ADDRESS),
+                yes: arguments.yes,
+                addition: Addition {
+                    query_prefix: arguments.query_prefix.clone(),
+                    passage_prefix: arguments.passage_prefix.clone(),
+                },
+            };
+            let added = pull(&wanted, json, output)?;
+            show_added(&added, json, output)
         }
         Some(ModelsAction::Rm { name }) => {
             let entry = cache()?.remove(name).map_err(failed)?;
@@ -74,22 +74,23 @@ pub(crate) fn run(arguments: &ModelsArguments, output: &mut Output) -> Result<Ex
     }
 }
 
-fn cache() -> Result<Cache, Failure> {
-    Cache::of_user().ok_or_else(|| {
-        let hint = Some("set KB_MODELS to a folder for models".to_owned());
-        Failure::usage(
-            "there is no folder for models: XDG_CACHE_HOME and HOME are not set",
-            hint,
-        )
-    })
-}
-
-/// Turns an error of a model into a failure.
-fn failed(error: EmbedError) -> Failure {
-    match error {
-        EmbedError::Specification { .. } => Failure::usage(error.to_string(), None),
-        _ => Failure::new("EMBEDDING_MODEL_UNAVAILABLE", error.to_string(), None),
+fn show_added(
+    (entry, card): &(Entry, Option<ModelCard>),
+    json: bool,
+    output: &mut Output,
+) -> Result<Exit, Failure> {
+    if json {
+        let dimension = card.as_ref().map(|card| card.dimension);
+        output.json(entry_object(entry).field("dimension", dimension))?;
+        return Ok(Exit::Found);
     }
+    show(entry, output)?;
+    output.flush()?;
+    let name = shell_word(&entry.name);
+    output.note(&format!(
+        "`{name}` names this model; it embeds text without the network"
+    ));
+    Ok(Exit::Found)
 }
 
 fn list(json: bool, output: &mut Output) -> Result<Exit, Failure> {
@@ -134,13 +135,6 @@ fn show(entry: &Entry, output: &mut Output) -> Result<(), Failure> {
         output.name(&path)
     );
     output.line(&line)
-}
-
-/// Embeds texts that go wrong if anything does: none, one of the greatest length, one of unknown words.
-fn probe(model: &Model) -> Result<(), EmbedError> {
-    let long = "word ".repeat(model.card().max_tokens as usize);
-    model.passages(&["", &long, "\u{1f600} \u{5317}\u{4eac} xqzvjw"])?;
-    model.query("probe").map(drop)
 }
 
 fn check(specification: &str, json: bool, output: &mut Output) -> Result<Exit, Failure> {

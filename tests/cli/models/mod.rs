@@ -1,5 +1,7 @@
 //! `kb models`: models with names, out of folders and archives.
 
+mod pulling;
+
 use std::fs;
 use std::path::Path;
 
@@ -13,7 +15,7 @@ const TOKENIZER: &str = r###"{
 }"###;
 
 /// Writes a table of three token vectors, as Model2Vec does.
-pub(super) fn write_model(folder: &Path) {
+pub(in crate::cli) fn write_model(folder: &Path) {
     fs::create_dir_all(folder).unwrap();
     let header = r#"{"embeddings": {"dtype": "I8", "shape": [3, 2], "data_offsets": [0, 6]}}"#;
     let length = (header.len() as u64).to_le_bytes();
