@@ -29,6 +29,9 @@ pub(super) struct Grammar {
     pub(super) is_preprocessed: bool,
     /// Whether the first string of a body is the comment of its symbol.
     pub(super) doc_in_body: bool,
+    /// A byte without which a node of one line holds no symbol, and neither do those inside of it; none where there is no
+    /// such byte.
+    pub(super) opener: Option<u8>,
 }
 
 impl Grammar {
@@ -47,6 +50,7 @@ impl Grammar {
             calls: &[],
             is_preprocessed: false,
             doc_in_body: false,
+            opener: None,
         }
     }
 }

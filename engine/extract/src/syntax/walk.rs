@@ -96,8 +96,9 @@ impl<'t> Walker<'t> {
             let Some(frame) = frames.last_mut() else {
                 return;
             };
-            let inner = self.visit(cursor.node(), frame);
-            if cursor.goto_first_child() {
+            let node = cursor.node();
+            let inner = self.visit(node, frame);
+            if !self.has_nothing_inside(node) && cursor.goto_first_child() {
                 frames.push(inner);
                 continue;
             }
@@ -108,6 +109,22 @@ impl<'t> Walker<'t> {
                 }
             }
         }
+    }
+
+    /// Whether no node inside of one can be a symbol, or the first of a line: most of a tree are expressions of one line.
+    fn has_nothing_inside(&self, node: Node<'t>) -> bool {
+        if node.child_count() == 0 {
+            return true;
+        }
+        let Some(opener) = self.loaded.grammar.opener.filter(|_| !self.with_uses) else {
+            return false;
+        };
+        // In what the parser could not read, anything may stand anywhere.
+        if node.start_position().row != node.end_position().row || node.has_error() {
+            return false;
+        }
+        let text = self.text.as_bytes().get(node.byte_range());
+        text.is_some_and(|text| !text.contains(&opener))
     }
 
     /// Takes note of a node; what its children share.

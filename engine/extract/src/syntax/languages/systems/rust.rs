@@ -26,6 +26,8 @@ pub(in crate::syntax) static GRAMMAR: Grammar = Grammar {
     comments: &["line_comment", "block_comment"],
     attributes: &["attribute_item"],
     closures: &["closure_expression"],
+    // Items stand in blocks, fields and variants in the body of their type.
+    opener: Some(b'{'),
     identifiers: &["identifier", "type_identifier", "field_identifier"],
     calls: &[
         ("call_expression", "function"),
