@@ -17,6 +17,11 @@ pub(crate) fn sources_limit() -> Option<Duration> {
     Some(Duration::from_millis(ms))
 }
 
+/// Returns `KB_FAULT_SYMBOLS_LATER`: the bytes of programs from which on a first run parses them in a second pass.
+pub(crate) fn symbols_later_bytes() -> Option<u64> {
+    std::env::var("KB_FAULT_SYMBOLS_LATER").ok()?.parse().ok()
+}
+
 /// Returns worker options. `KB_FAULT_WORKER` sets the executable, `KB_FAULT_WORKER_MS` and `KB_FAULT_WORKER_CPU_MS` the
 /// time limits.
 pub(crate) fn worker() -> Option<WorkerOptions> {

@@ -8,7 +8,7 @@ use kb_engine::{Error, FolderRelation, Kb, SimilarRoot};
 use crate::args::TargetArguments;
 use crate::failure::Failure;
 use crate::locate::{holding, kb_names};
-use crate::output::format::{plural, shell_word};
+use crate::output::format::{count, plural, shell_word};
 
 /// A verb that writes a .kb file from folders, and that file.
 pub(crate) struct Target<'a> {
@@ -107,7 +107,14 @@ impl<'a> Target<'a> {
         let begun = (!self.existed).then(|| Kb::open(&self.file).and_then(|kb| kb.info()));
         match begun {
             Some(Ok(info)) => (
-                format!("has {} so far", plural(info.documents, "document")),
+                match info.symbols_pending {
+                    0 => format!("has {} so far", plural(info.documents, "document")),
+                    pending => format!(
+                        "has {} so far, symbols of {} are pending",
+                        plural(info.documents, "document"),
+                        count(pending)
+                    ),
+                },
                 Some("run the same command again to continue".to_owned()),
             ),
             _ => (self.state().to_owned(), None),

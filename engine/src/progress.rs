@@ -53,6 +53,8 @@ pub enum Stage {
     Walk,
     /// Reading, chunking, embedding and storing files.
     Index,
+    /// Parsing programs whose text is indexed already.
+    Symbols,
     /// Writing indexes and the commit of an index run.
     Write,
     /// Merging segments after a commit, which stays. Bytes are bytes of stored text.

@@ -415,6 +415,8 @@ enum kb_stage
     KB_STAGE_IMPORT = 9,
     // Embedding chunks by a model: `files_done` counts chunks.
     KB_STAGE_EMBED = 10,
+    // Parsing source files whose text is indexed already.
+    KB_STAGE_SYMBOLS = 11,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

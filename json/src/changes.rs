@@ -97,6 +97,12 @@ pub fn index_report(file: &str, file_bytes: u64, report: &Report, lists_changes:
     object
         .objects("skipped", skipped.collect())
         .objects("unparsed", unparsed.collect())
+        .field("parsed", report.parsed)
+        .field("symbols_pending", report.symbols_pending)
+        .field(
+            "searchable_seconds",
+            report.searchable_after.map(|after| after.as_secs_f64()),
+        )
         .objects("similar_roots", similar_roots.collect())
         .objects("moved_roots", moved_roots.collect())
         .objects("emptied_folders", emptied_folders.collect())
@@ -124,6 +130,14 @@ pub fn changed_sources(file: &str, changed: &ChangedSources) -> Object {
         .field("out_of_date", file)
         .objects("changes", changes.collect())
         .field("is_complete", changed.is_complete)
+}
+
+/// The programs of the .kb `file` that are indexed as text and not parsed yet; a search prints it behind its results.
+#[must_use]
+pub fn symbols_pending(file: &str, documents: u64) -> Object {
+    Object::new()
+        .field("symbols_pending", file)
+        .field("documents", documents)
 }
 
 /// An object with the counts of what a run changed, or would change, and the documents as `changes`.

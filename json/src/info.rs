@@ -30,6 +30,7 @@ pub fn info(
         .field("documents", info.documents)
         .field("chunks", info.chunks)
         .field("deleted_chunks", info.deleted_chunks)
+        .field("symbols_pending", info.symbols_pending)
         .field("segments", info.segments)
         .field("text_bytes", info.text_bytes)
         .field("file_bytes", info.file_bytes)

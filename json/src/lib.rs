@@ -52,7 +52,8 @@ pub use advice::{Front, advice};
 #[cfg(feature = "ingest")]
 pub use changes::{
     ChangeKind, added, changed_documents, changed_sources, difference, import_report, index_report,
-    merge_report, patch_report, reembed_report, removed, seal_report, with_changes,
+    merge_report, patch_report, reembed_report, removed, seal_report, symbols_pending,
+    with_changes,
 };
 pub use document::{
     created, document, document_head, entry, field, field_values, field_with_values, folder,

@@ -67,7 +67,7 @@ class Progress:
 
     @property
     def stage(self) -> str:
-        """What the call is doing: walk, index, write, merge, seal, verify, commit, import, search."""
+        """What the call is doing: walk, index, symbols, write, merge, seal, verify, commit, import, search."""
     @property
     def files_done(self) -> int:
         """Files or documents done in this stage."""
@@ -1299,6 +1299,12 @@ class IndexReport:
     @property
     def unparsed(self) -> list[tuple[str, str]]:
         """Source files that were split by lines instead of syntax, with the reason."""
+    @property
+    def parsed(self) -> int:
+        """Source files that an earlier pass indexed as text and this run parsed."""
+    @property
+    def symbols_pending(self) -> int:
+        """Source files that are indexed as text and that the next run parses."""
     @property
     def lost_columns(self) -> list[str]:
         """Columns of imported vectors that a rebuild removed."""

@@ -17,7 +17,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 #[pyclass(module = "kbfile", frozen, get_all)]
 #[derive(Debug, Clone)]
 pub(crate) struct Progress {
-    /// What the call is doing: walk, index, write, merge, seal, verify, commit, import, search.
+    /// What the call is doing: walk, index, symbols, write, merge, seal, verify, commit, import, search.
     stage: &'static str,
     /// Files or documents done in this stage.
     files_done: u64,
@@ -45,6 +45,7 @@ impl Progress {
             stage: match progress.stage {
                 Stage::Walk => "walk",
                 Stage::Index => "index",
+                Stage::Symbols => "symbols",
                 Stage::Lists => "vectors",
                 Stage::Write => "write",
                 Stage::Merge => "merge",

@@ -479,6 +479,7 @@ impl Kb {
         dict.set_item("documents", info.documents)?;
         dict.set_item("chunks", info.chunks)?;
         dict.set_item("deleted_chunks", info.deleted_chunks)?;
+        dict.set_item("symbols_pending", info.symbols_pending)?;
         dict.set_item("segments", info.segments)?;
         dict.set_item("text_bytes", info.text_bytes)?;
         dict.set_item("file_bytes", info.file_bytes)?;

@@ -35,6 +35,7 @@ pub(crate) fn warn_of_changes(
     let started = std::time::Instant::now();
     let mut any = false;
     for one in opened {
+        warn_of_pending(one, json, output)?;
         let left = limit.saturating_sub(started.elapsed());
         // Staleness is best-effort: a result does not fail for it.
         let Ok(mut changed) = one.kb.changed_sources(left) else {
@@ -59,6 +60,25 @@ pub(crate) fn warn_of_changes(
     if any {
         output.hint("--refresh updates the .kb file first, as `kb index` does");
     }
+    Ok(())
+}
+
+/// Warns if programs of a file are not parsed yet.
+fn warn_of_pending(one: &Opened, json: bool, output: &mut Output) -> Result<(), Failure> {
+    let pending = one.kb.symbols_pending().unwrap_or(0);
+    if pending == 0 {
+        return Ok(());
+    }
+    let file = one.file.display().to_string();
+    if json {
+        output.json(kb_json::symbols_pending(&file, pending))?;
+    }
+    output.flush()?;
+    output.warning(&format!(
+        "symbols pending: {} of {file} are indexed as text only so far",
+        plural(pending, "source file")
+    ));
+    output.hint("`kb index` parses them; a run that is under way does so by itself");
     Ok(())
 }
 
@@ -89,7 +109,8 @@ pub(crate) fn refresh(files: &[PathBuf], output: &mut Output) -> Result<(), Fail
 }
 
 fn refresh_one(file: &Path, output: &mut Output) -> Result<(), Failure> {
-    let options = IndexOptions::new().large_merges(false);
+    // The read that waits is answered from the text of programs that are not parsed yet.
+    let options = IndexOptions::new().large_merges(false).parse_pending(false);
     let refreshed = wait_for_writer(
         REFRESH_WAIT,
         None,

@@ -87,6 +87,7 @@ impl Meter {
         let stage = match progress.stage {
             Stage::Walk => "walk",
             Stage::Index => "index",
+            Stage::Symbols => "symbols",
             Stage::Lists => "vectors",
             Stage::Merge => "merge",
             _ => "write",

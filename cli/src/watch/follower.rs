@@ -96,7 +96,7 @@ impl<L: Listener> Follower<L> {
         listener: L,
     ) -> Follower<L> {
         // The next change waits for the run to end.
-        let options = options.large_merges(false);
+        let options = options.large_merges(false).symbols_later_bytes(u64::MAX);
         Follower {
             file,
             watch,

@@ -57,9 +57,9 @@ mod text_builder;
 mod word;
 pub mod worker;
 
-pub use extractor::{extract, extract_without_syntax};
+pub use extractor::{extract, extract_before_parsing, extract_without_syntax};
 #[cfg(feature = "testing")]
 pub use recognise::TRIAL_SIGNATURE;
-pub use recognise::{Isolation, is_refused_by_start, isolation_of};
+pub use recognise::{Isolation, is_program_by_name, is_refused_by_start, isolation_of};
 pub use skip_reason::{MAX_TEXT_BYTES, SkipReason};
 pub use sniff::{Sniffed, sniff};

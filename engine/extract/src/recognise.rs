@@ -117,6 +117,11 @@ pub fn isolation_of(document_path: &str, bytes: &[u8]) -> Isolation {
     }
 }
 
+/// Whether a file of this name is parsed as a program, as far as its name tells.
+pub fn is_program_by_name(document_path: &str) -> bool {
+    file_types::from_name(document_path).is_some_and(code::has_syntax)
+}
+
 /// Whether the first 64 KiB of a file show that it is not read: it is binary, and of no format that is. What is not
 /// refused here may be refused by the rest of it.
 pub fn is_refused_by_start(document_path: &str, head: &[u8]) -> bool {

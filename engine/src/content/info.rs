@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use kb_types::error::Result;
-use kb_types::{Class, hex};
+use kb_types::syntax::pending;
+use kb_types::{Class, DocumentId, hex};
 
 use crate::catalog::{Catalog, Segment};
 use crate::content::vectors::{VectorColumn, vector_columns};
@@ -66,6 +67,8 @@ pub struct Info {
     pub deleted_chunks: u64,
     /// Content root of a sealed file: 64 hexadecimal digits, the same for the same documents.
     pub content_root: Option<String>,
+    /// Programs that are indexed as text and not parsed yet: their symbols and outlines are missing.
+    pub symbols_pending: u64,
     /// Documents by file type, most first.
     pub types: Vec<(String, u64)>,
     /// Documents by language, most first.
@@ -205,11 +208,13 @@ pub(crate) fn info(commit: CommitView<'_>, format: String, file_bytes: u64) -> R
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
     let mut languages = BTreeMap::new();
     let mut classes = BTreeMap::new();
+    let mut symbols_pending = 0;
     catalog.documents.each_path(snapshot, "", |_, id| {
         let record = catalog.documents.get(snapshot, id)?;
         *classes
             .entry(record.class()?.name().to_owned())
             .or_default() += 1;
+        symbols_pending += u64::from(pending::is_marked(&record.metadata));
         *types.entry(record.file_type).or_default() += 1;
         if !record.language.is_empty() {
             *languages.entry(record.language).or_default() += 1;
@@ -250,6 +255,7 @@ pub(crate) fn info(commit: CommitView<'_>, format: String, file_bytes: u64) -> R
             .map(roaring::RoaringBitmap::len)
             .sum(),
         content_root: SealRecord::read(snapshot)?.map(|seal| hex(&seal.content_root)),
+        symbols_pending,
         types: most_first(types),
         languages: most_first(languages),
         classes: most_first(classes),
@@ -281,6 +287,34 @@ pub(crate) fn state(commit: CommitView<'_>) -> State {
 pub(crate) fn roots(commit: CommitView<'_>) -> Vec<RootInfo> {
     let roots = commit.catalog.meta.roots.iter();
     roots.map(RootInfo::from_record).collect()
+}
+
+/// See [`crate::Kb::symbols_pending`].
+pub(crate) fn symbols_pending(commit: CommitView<'_>) -> Result<u64> {
+    let mark = format!("{}={}", pending::NAME, pending::VALUE);
+    let mut documents = 0;
+    for segment in &commit.catalog.segments {
+        let (id, count) = (segment.id, segment.rows());
+        let rows = facets::rows_with(commit.snapshot, id, count, Facet::Field, &mark)?;
+        let Some(mut rows) = rows else {
+            continue;
+        };
+        if let Some(deleted) = segment.deleted_rows() {
+            rows -= deleted;
+        }
+        if rows.is_empty() {
+            continue;
+        }
+        let bound = segment.bind(commit.snapshot)?;
+        let chunks = bound.chunks();
+        let mut last: Option<DocumentId> = None;
+        for row in rows {
+            let document = chunks.document(row)?;
+            // The rows of a document follow each other.
+            documents += u64::from(last.replace(document) != Some(document));
+        }
+    }
+    Ok(documents)
 }
 
 /// See [`crate::Kb::has_class`].

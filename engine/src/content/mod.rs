@@ -38,7 +38,7 @@ pub(crate) use fields::fields;
 pub use folders::{Entry, Folders, SkippedFile};
 pub(crate) use folders::{documents, folders, list, skipped, skipped_reasons};
 pub use info::{Info, Recall, RootInfo, State, UnquantisedRecall};
-pub(crate) use info::{has_class, info, roots, state};
+pub(crate) use info::{has_class, info, roots, state, symbols_pending};
 pub(crate) use model::model_of;
 pub use pages::{DocumentPage, DocumentPages};
 pub(crate) use pages::{PageSelection, pages};

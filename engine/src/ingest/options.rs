@@ -81,6 +81,15 @@ pub struct IndexOptions {
     /// How many bytes of text such a run reads before it commits, if that comes before
     /// [`IndexOptions::checkpoint_after`]; 64 MiB by default.
     pub checkpoint_bytes: u64,
+    /// A run that makes a new file parses programs in a second pass if they have at least this many bytes together; 64
+    /// MiB by default. The first pass commits text, keywords and vectors of all files, with programs cut as plain text.
+    /// The second pass replaces programs by what their syntax gives: symbols, outlines and other chunks. Until then they
+    /// have the metadata `symbols_pending`, and [`Info::symbols_pending`](crate::Info::symbols_pending) counts them.
+    /// The file has the same content in the end.
+    pub symbols_later_bytes: u64,
+    /// Whether a run parses the programs that an earlier run left pending; the default. A run that is to be short leaves
+    /// them to the next.
+    pub parse_pending: bool,
     /// How vectors are stored in a new or rebuilt file. `None`: as in the file; in a new file, as signed bytes. Without
     /// [`IndexOptions::rebuild`] a value other than that of the file is an error.
     pub vectors: Option<Codec>,
@@ -91,6 +100,11 @@ pub struct IndexOptions {
     /// new file, whatever is cheap. 0 removes the stored value.
     pub min_recall: Option<f32>,
 }
+
+/// Bytes of programs from which on a first run parses them in a second pass.
+// Two cores parse and index about 6 MB of programs a second, so that many take more than ten seconds, and about 20 MB of
+// plain text. A number of bytes and not a time: the same tree is always indexed in the same way.
+const SYMBOLS_LATER_BYTES: u64 = 64 << 20;
 
 impl Default for IndexOptions {
     fn default() -> IndexOptions {
@@ -112,6 +126,8 @@ impl Default for IndexOptions {
             large_merges: true,
             checkpoint_after: Duration::from_secs(30),
             checkpoint_bytes: 64 << 20,
+            symbols_later_bytes: SYMBOLS_LATER_BYTES,
+            parse_pending: true,
             vectors: None,
             min_recall: None,
         }
@@ -240,6 +256,20 @@ impl IndexOptions {
     #[must_use]
     pub fn checkpoint_bytes(mut self, checkpoint_bytes: u64) -> IndexOptions {
         self.checkpoint_bytes = checkpoint_bytes;
+        self
+    }
+
+    /// Sets [`IndexOptions::symbols_later_bytes`].
+    #[must_use]
+    pub fn symbols_later_bytes(mut self, symbols_later_bytes: u64) -> IndexOptions {
+        self.symbols_later_bytes = symbols_later_bytes;
+        self
+    }
+
+    /// Sets [`IndexOptions::parse_pending`].
+    #[must_use]
+    pub fn parse_pending(mut self, parse_pending: bool) -> IndexOptions {
+        self.parse_pending = parse_pending;
         self
     }
 

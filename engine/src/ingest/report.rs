@@ -145,6 +145,13 @@ pub struct Report {
     /// Programs that this run indexed without parsing them, in the order of their paths. This is not an error and not
     /// stored: a later run that does not read them again does not list them.
     pub unparsed: Vec<Unparsed>,
+    /// Programs that an earlier pass had indexed as text, and that this run parsed. Those of other runs count as unchanged.
+    pub parsed: u64,
+    /// Programs of this run that are indexed as text and not parsed yet: the next run parses them.
+    pub symbols_pending: u64,
+    /// When the text of all files could be searched, if programs were parsed after that: see
+    /// [`IndexOptions::symbols_later_bytes`](crate::IndexOptions::symbols_later_bytes).
+    pub searchable_after: Option<Duration>,
     /// Folders that might be roots of the file and were not taken for them.
     pub similar_roots: Vec<SimilarRoot>,
     /// Roots that were recognised in another folder.

@@ -462,6 +462,16 @@ impl Kb {
         self.file.read(|commit| content::has_class(commit, classes))
     }
 
+    /// Programs that are indexed as text and not parsed yet: their symbols and outlines are missing. See
+    /// [`IndexOptions::symbols_later_bytes`](crate::IndexOptions::symbols_later_bytes). Cost: a look-up for each segment;
+    /// while programs are pending, a row of each of their chunks.
+    ///
+    /// # Errors
+    /// As [`Kb::state`].
+    pub fn symbols_pending(&self) -> Result<u64> {
+        self.file.read(content::symbols_pending)
+    }
+
     /// Sizes of the parts of the file, in bytes. Cost: reads every branch page.
     ///
     /// # Errors

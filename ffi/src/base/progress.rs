@@ -32,6 +32,8 @@ pub enum kb_stage {
     Import = 9,
     /// Embedding chunks by a model: `files_done` counts chunks.
     Embed = 10,
+    /// Parsing source files whose text is indexed already.
+    Symbols = 11,
 }
 
 /// Progress of a long call. Counts grow within a stage and start at 0 in each stage.
@@ -87,6 +89,7 @@ impl Listener {
                 Stage::Lists => kb_stage::Lists,
                 Stage::Import => kb_stage::Import,
                 Stage::Embed => kb_stage::Embed,
+                Stage::Symbols => kb_stage::Symbols,
                 _ => kb_stage::Search,
             } as i32,
             files_done: progress.files_done,

@@ -180,7 +180,7 @@ fn a_file_says_what_it_holds_and_who_writes_it() {
     let writing = kb.writer().unwrap();
     let object = kb_json::info("a.kb", &info, &skipped, writing.as_ref(), Some(&sizes));
     let fields = "file uuid format created_ms updated_ms commit
-        roots[{source prefix git_commit git_branch}] documents chunks deleted_chunks segments text_bytes
+        roots[{source prefix git_commit git_branch}] documents chunks deleted_chunks symbols_pending segments text_bytes
         file_bytes model dim vectors vectors_exact
         vector_columns[{name model dim metric codec rows default recall}] recall unquantised_recall listed_segments model_available analyser content_root";
     let text = crate::shape::shape(&object);

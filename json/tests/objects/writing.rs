@@ -13,7 +13,7 @@ fn a_run_tells_what_it_changed_and_left_out() {
     let example = Example::new();
     let fields = |changes: &str, skipped: &str| {
         format!(
-            "{{file documents chunks added updated removed unchanged {changes} skipped{skipped} unparsed
+            "{{file documents chunks added updated removed unchanged {changes} skipped{skipped} unparsed parsed symbols_pending searchable_seconds
             similar_roots moved_roots emptied_folders source_bytes text_bytes file_bytes model_before lost_columns missed_recall seconds}}"
         )
     };
@@ -100,4 +100,6 @@ fn sources_that_changed_are_listed_with_what_happened() {
         text,
         r#"{"out_of_date":"a.kb","changes":[{"document":"abc.md","change":"new"},{"document":"notes.md","change":"deleted"}],"is_complete":true}"#
     );
+    let pending = kb_json::symbols_pending("a.kb", 3).finish();
+    assert_eq!(pending, r#"{"symbols_pending":"a.kb","documents":3}"#);
 }

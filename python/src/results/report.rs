@@ -74,6 +74,18 @@ impl IndexReport {
             .collect()
     }
 
+    /// Source files that an earlier pass indexed as text and this run parsed.
+    #[getter]
+    fn parsed(&self) -> u64 {
+        self.0.parsed
+    }
+
+    /// Source files that are indexed as text and that the next run parses.
+    #[getter]
+    fn symbols_pending(&self) -> u64 {
+        self.0.symbols_pending
+    }
+
     /// Columns of imported vectors that a rebuild removed.
     #[getter]
     fn lost_columns(&self) -> Vec<String> {

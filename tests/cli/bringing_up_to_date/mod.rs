@@ -7,6 +7,7 @@ mod older_format;
 mod secrets;
 #[cfg(unix)]
 mod selecting;
+mod symbols_later;
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

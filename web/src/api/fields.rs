@@ -60,7 +60,7 @@ pub(crate) const OBJECTS: &[Fields] = &[
     (
         "About",
         "file:text uuid:text format:text created_ms:number updated_ms:number commit:number roots:[object] \
-         documents:number chunks:number deleted_chunks:number segments:number text_bytes:number file_bytes:number \
+         documents:number chunks:number deleted_chunks:number symbols_pending:number segments:number text_bytes:number file_bytes:number \
          model:text dim:number vectors:text vectors_exact:flag vector_columns:[object] recall:any \
          unquantised_recall:any listed_segments:number model_available:flag analyser:text content_root:text|null \
          types:object languages:object classes:object skipped:object writer:object sizes:object",

@@ -163,6 +163,7 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
         ("types", top_values(&info.types)),
         ("languages", top_values(&info.languages)),
         ("classes", top_values(&info.classes)),
+        ("pending", symbols_pending(info.symbols_pending)),
     ];
     facts.extend(info.roots.iter().map(|root| ("root", root_line(root))));
     let available = if info.model_available {
@@ -203,6 +204,17 @@ fn facts(info: &Info) -> Vec<(&'static str, String)> {
     ]);
     facts.retain(|(_, value)| !value.is_empty());
     facts
+}
+
+/// `symbols of 1,204 source files; kb index parses them`; empty if none are pending.
+fn symbols_pending(documents: u64) -> String {
+    match documents {
+        0 => String::new(),
+        _ => format!(
+            "symbols of {}; `kb index` parses them",
+            plural(documents, "source file")
+        ),
+    }
 }
 
 /// `12 files: 8 binary file (PNG image), 4 symbolic link; kb ls --skipped lists them`.

@@ -175,6 +175,10 @@ fn warn_of_lost_columns(report: &Report, output: &mut Output) {
 fn options(arguments: &IndexArguments) -> IndexOptions {
     let mut options = arguments.secrets.options();
     options.trigrams = arguments.no_trigrams.map(|without| !without);
+    #[cfg(feature = "testing")]
+    if let Some(bytes) = crate::faults::symbols_later_bytes() {
+        options = options.symbols_later_bytes(bytes);
+    }
     arguments
         .selection
         .apply(options)
@@ -290,6 +294,9 @@ fn show_report(
         None => changes::counts(report),
     };
     output.line(&format!("  {counts}"))?;
+    for line in parsing_lines(report) {
+        output.line(&line)?;
+    }
     if report.has_changes() || rebuilt.is_some() {
         let seconds = report.elapsed.as_secs_f64().max(1e-6);
         output.line(&format!(
@@ -317,6 +324,29 @@ fn show_report(
         output.line(&shown)?;
     }
     Ok(())
+}
+
+/// Returns lines about source files that were parsed after their text was indexed, or are still to be parsed.
+fn parsing_lines(report: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(searchable) = report.searchable_after {
+        lines.push(format!(
+            "  text searchable after {}, symbols after {}",
+            duration(searchable),
+            duration(report.elapsed)
+        ));
+    }
+    if report.parsed > 0 {
+        let parsed = plural(report.parsed, "source file");
+        lines.push(format!("  symbols of {parsed} added"));
+    }
+    if report.symbols_pending > 0 {
+        let pending = plural(report.symbols_pending, "source file");
+        lines.push(format!(
+            "  symbols of {pending} pending: the next `kb index` adds them"
+        ));
+    }
+    lines
 }
 
 /// Returns `rebuilt`, with the codec that was asked for, if the run wrote a new file in the place of an existing one.

@@ -62,7 +62,7 @@ thread_local! {
 /// The structure of a program; nothing of what a machine wrote, which is data.
 #[cfg(feature = "syntax")]
 pub(super) fn syntax(path: &str, file_type: FileType, text: &str) -> Syntax {
-    if file_type.class != Class::Code && file_type.name != "toml" {
+    if !has_syntax(file_type) {
         return Syntax::default();
     }
     let mut syntax = PARSER.with_borrow_mut(|parser| parser.parse(file_type.language, path, text));
@@ -75,6 +75,11 @@ pub(super) fn syntax(path: &str, file_type: FileType, text: &str) -> Syntax {
 #[cfg(not(feature = "syntax"))]
 pub(super) fn syntax(_: &str, _: FileType, _: &str) -> Syntax {
     Syntax::default()
+}
+
+/// Whether files of a type are parsed: not what a machine wrote, which is data.
+pub(super) fn has_syntax(file_type: FileType) -> bool {
+    (file_type.class == Class::Code || file_type.name == "toml") && is_parsed(file_type.language)
 }
 
 /// Whether there is a grammar for a language.

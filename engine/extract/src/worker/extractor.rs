@@ -108,6 +108,23 @@ impl Extractor {
         }
     }
 
+    /// As [`Extractor::extract`], but programs are read in this process and not parsed; those that would be are marked
+    /// as [pending](kb_types::syntax::pending).
+    ///
+    /// # Errors
+    /// As [`Extractor::extract`].
+    pub fn extract_before_parsing(
+        &mut self,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<Document, Refusal> {
+        match isolation_of(path, bytes) {
+            // Without its parser a program is plain text, which is read in the process itself.
+            Isolation::WorkerToParse => Ok(extractor::extract_before_parsing(path, bytes)?),
+            _ => self.extract(path, bytes),
+        }
+    }
+
     fn ask(
         &mut self,
         options: &WorkerOptions,

@@ -46,9 +46,30 @@ pub(crate) struct Candidate {
     pub same_metadata: bool,
     /// Whether the document is to be searched for secrets though it has the bytes of the file.
     pub is_unsearched: bool,
+    /// Whether its document is a program that was indexed without being parsed, and is to be parsed now.
+    pub is_pending: bool,
 }
 
 impl Candidate {
+    /// A file that is read whatever it was.
+    fn new(file: SourceFile, stored: Option<IndexedDocument>) -> Candidate {
+        let stored = stored.map(|IndexedDocument { id, hash, .. }| StoredDocument { id, hash });
+        Candidate {
+            file,
+            stored,
+            skipped: None,
+            same_metadata: false,
+            is_unsearched: false,
+            is_pending: false,
+        }
+    }
+
+    /// Whether it is read only to be parsed, which a later run can do as well.
+    pub(crate) fn may_wait(&self) -> bool {
+        let is_known = self.stored.is_some_and(|stored| stored.hash != UNREAD);
+        self.is_pending && is_known && !self.is_unsearched
+    }
+
     /// Whether the bytes of the file are those that the .kb knows.
     pub(crate) fn is_same(&self) -> bool {
         let stored = match (&self.stored, &self.skipped) {
@@ -120,6 +141,7 @@ pub(crate) struct Comparison<'s, W = Walk<'s>> {
     reads_all: bool,
     prune: bool,
     include_secrets: bool,
+    parse_pending: bool,
     walk: W,
     documents: Rows<'s, IndexedDocument>,
     left_out: Rows<'s, (String, SkippedRecord)>,
@@ -195,6 +217,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             reads_all: options.rebuild,
             prune: options.prune,
             include_secrets: options.include_secrets.unwrap_or(false),
+            parse_pending: options.parse_pending,
             walk,
             documents: Rows::new(sides.base, ranges),
             left_out: Rows::new(sides.base, left_out),
@@ -371,7 +394,7 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
                     self.skip(file.document_path, reason.to_owned());
                     Change::Preserve(stored)
                 }
-                stored => read(file, stored, None, false, false),
+                stored => Change::Read(Box::new(Candidate::new(file, stored))),
             }));
         }
         // A document of a root whose folder belongs to another one now is that one's.
@@ -402,7 +425,9 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
         let was_read = record.as_ref().is_none_or(|record| record.hash != UNREAD);
         let is_certain =
             !self.force_hash && was_read && file.modified_ms.saturating_add(TICK_MS) < indexed_ms;
-        let is_read_again = is_rewritten || is_unsearched || secret.is_some();
+        let is_pending =
+            self.parse_pending && stored.as_ref().is_some_and(|stored| stored.is_pending);
+        let is_read_again = is_rewritten || is_unsearched || is_pending || secret.is_some();
         let same_metadata =
             !is_read_again && self.has_same_metadata(&file, stored.as_ref(), record.as_ref());
         if same_metadata && is_certain {
@@ -418,13 +443,13 @@ impl<'s, W: Iterator<Item = Result<WalkItem>>> Comparison<'s, W> {
             ..stored
         });
         let same_metadata = same_metadata && !self.reads_all;
-        Ok(Some(read(
-            file,
-            stored,
-            record,
+        Ok(Some(Change::Read(Box::new(Candidate {
+            skipped: record,
             same_metadata,
             is_unsearched,
-        )))
+            is_pending,
+            ..Candidate::new(file, stored)
+        }))))
     }
 
     /// The record of the path of a file.
@@ -555,21 +580,4 @@ fn note(left_out: LeftOut, known: Option<&SkippedRecord>) -> Option<Change> {
         hash: UNREAD,
     };
     Some(Change::Note(left_out.path, Box::new(record)))
-}
-
-fn read(
-    file: SourceFile,
-    stored: Option<IndexedDocument>,
-    skipped: Option<SkippedRecord>,
-    same_metadata: bool,
-    is_unsearched: bool,
-) -> Change {
-    let stored = stored.map(|IndexedDocument { id, hash, .. }| StoredDocument { id, hash });
-    Change::Read(Box::new(Candidate {
-        file,
-        stored,
-        skipped,
-        same_metadata,
-        is_unsearched,
-    }))
 }

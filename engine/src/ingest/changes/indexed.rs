@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use kb_types::DocumentId;
 use kb_types::error::{Error, Result};
+use kb_types::syntax::pending;
 
 use crate::container::{Container, SlotIdentity, Snapshot};
 use crate::ingest::changes::coverage::PathRange;
@@ -64,12 +65,15 @@ pub(crate) struct IndexedDocument {
     pub added_ms: i64,
     /// blake3 of the original.
     pub hash: [u8; 32],
+    /// Whether it is a program that is not parsed yet.
+    pub is_pending: bool,
 }
 
 impl IndexedDocument {
     fn new(id: DocumentId, record: DocumentRecord) -> IndexedDocument {
         IndexedDocument {
             id,
+            is_pending: pending::is_marked(&record.metadata),
             path: record.path,
             root: record.root,
             size_bytes: record.size_bytes,

@@ -4,6 +4,7 @@
 //! The differences are buffered up to a bound of memory. When there are more, they are found again, one by
 //! one, while they are applied.
 
+use kb_extract::is_program_by_name;
 use kb_types::error::Result;
 
 use crate::ingest::changes::comparison::{Candidate, Change, Comparison, Sides};
@@ -31,6 +32,12 @@ pub(crate) struct Survey {
     pub files: u64,
     /// Bytes of these.
     pub bytes: u64,
+    /// Bytes of those that are programs by their names.
+    pub program_bytes: u64,
+    /// Files among them whose documents are only to be parsed.
+    pub pending_files: u64,
+    /// Bytes of these.
+    pub pending_bytes: u64,
     /// Documents and remembered files that are gone, and files to be remembered as left out.
     pub gone: u64,
     /// The differences; `None`: more than are buffered.
@@ -83,7 +90,7 @@ impl Survey {
                     }
                     candidate.same_metadata = false;
                     survey.files += 1;
-                    survey.bytes = survey.bytes.saturating_add(candidate.file.size_bytes);
+                    survey.count_bytes(candidate);
                 } else if !matches!(change, Change::Preserve(_)) {
                     survey.gone += 1;
                 }
@@ -99,6 +106,18 @@ impl Survey {
         survey.tally.unchanged += unchanged;
         survey.tally.skipped.append(&mut skipped);
         Ok(survey)
+    }
+
+    fn count_bytes(&mut self, candidate: &Candidate) {
+        let bytes = candidate.file.size_bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if is_program_by_name(&candidate.file.document_path) {
+            self.program_bytes = self.program_bytes.saturating_add(bytes);
+        }
+        if candidate.is_pending {
+            self.pending_files += 1;
+            self.pending_bytes = self.pending_bytes.saturating_add(bytes);
+        }
     }
 
     /// Whether nothing must be read, removed or forgotten.

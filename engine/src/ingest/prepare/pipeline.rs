@@ -82,6 +82,8 @@ pub(crate) struct Preparation<'p> {
     pub range: f32,
     /// Limits, threads, and whether documents whose bytes are the same are made again.
     pub options: &'p IndexOptions,
+    /// Whether programs are parsed; else they are marked as pending.
+    pub parses: bool,
 }
 
 impl Preparation<'_> {
@@ -157,9 +159,7 @@ impl<'p> Work<Input, Outcome> for Prepare<'p> {
             preparer,
         } = state;
         match input {
-            Input::File(candidate) => {
-                prepare(extractor, preparer, candidate, self.preparation.options)
-            }
+            Input::File(candidate) => prepare(extractor, preparer, candidate, self.preparation),
             Input::Document(preserved) => {
                 let Some((document, source, chunking)) = preserved.parts.take() else {
                     return unread(preserved.path.clone(), "prepared before".to_owned());
@@ -197,8 +197,11 @@ fn prepare(
     extractor: &mut Extractor,
     preparer: &mut Preparer<'_>,
     candidate: &Candidate,
-    options: &IndexOptions,
+    preparation: Preparation<'_>,
 ) -> Outcome {
+    let Preparation {
+        options, parses, ..
+    } = preparation;
     let file = &candidate.file;
     if candidate.same_metadata && candidate.is_same() {
         return Outcome::Unchanged;
@@ -218,10 +221,15 @@ fn prepare(
     };
     let hash = *blake3::hash(&bytes).as_bytes();
     let is_same = !options.rebuild && candidate.stored.is_some_and(|stored| stored.hash == hash);
-    if is_same && !candidate.is_unsearched {
+    if is_same && !candidate.is_unsearched && !candidate.is_pending {
         return Outcome::Same;
     }
-    let document = match extractor.extract(&file.document_path, &bytes) {
+    let read = if parses {
+        extractor.extract(&file.document_path, &bytes)
+    } else {
+        extractor.extract_before_parsing(&file.document_path, &bytes)
+    };
+    let document = match read {
         Ok(document) => document,
         // It is read only to be searched for secrets. A reader that fails now must not cost a
         // document that is good.
@@ -231,7 +239,7 @@ fn prepare(
     if is_checked && let Some(secret) = secrets::secret_in(&document) {
         return skipped(file, secret.to_string(), hash);
     }
-    if is_same {
+    if is_same && !candidate.is_pending {
         return Outcome::Same;
     }
     let source = Source {
@@ -367,6 +375,7 @@ mod tests {
                     skipped: None,
                     same_metadata: false,
                     is_unsearched: false,
+                    is_pending: false,
                     file,
                 }))
             }
@@ -377,6 +386,7 @@ mod tests {
             model: &Defect,
             range: 1.0,
             options: &options,
+            parses: true,
         };
         let mut outcomes = Vec::new();
         let ran = preparation.in_order(

@@ -9,6 +9,7 @@ use kb_types::error::Result;
 use kb_types::link::Link;
 use kb_types::part::{part_lines, part_span};
 use kb_types::syntax::by_chunk::SymbolsByChunk;
+use kb_types::syntax::pending;
 use kb_types::{ChunkSpan, Class, Document, Lines, PartKind, Span};
 
 use crate::embed::Embedder;
@@ -80,6 +81,11 @@ impl Prepared {
         let chunks = self.chunks.len() * size_of::<ChunkSpan>();
         let held = self.document.text.len() + self.vectors.len() + self.terms.held_bytes() + chunks;
         held as u64
+    }
+
+    /// Whether it is a program that is not parsed yet.
+    pub(crate) fn is_pending(&self) -> bool {
+        pending::is_marked(&self.document.metadata)
     }
 
     /// The tags that the document states.

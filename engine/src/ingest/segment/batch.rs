@@ -15,6 +15,7 @@ use crate::index::keyword;
 use crate::ingest::prepare::preparer::Prepared;
 use crate::ingest::prepare::preserved::{Given, PreservedFields};
 use crate::ingest::segment::writer::{self, SegmentWriter};
+use crate::store::block_writer::Compression;
 use crate::store::deleted::Deleted;
 use crate::store::documents::{self, DocumentRecord, NO_SEGMENT};
 use crate::store::facets::{self, Facet};
@@ -35,6 +36,10 @@ pub(crate) struct Batch {
     has_trigrams: bool,
     /// The segment that takes the next document.
     open: Option<SegmentWriter>,
+    /// The segment that takes the next program that is not parsed yet.
+    // Of their own, so that the whole segment goes once they are parsed, without a merge. It has no trigrams: until
+    // then a search by regular expressions reads its text.
+    open_pending: Option<SegmentWriter>,
     /// What goes from segments of earlier commits.
     tombstones: BTreeMap<u32, Tombstones>,
 }
@@ -56,6 +61,7 @@ impl Batch {
             now_ms,
             has_trigrams: !settings.without_trigrams,
             open: None,
+            open_pending: None,
             tombstones: BTreeMap::new(),
         }
     }
@@ -154,25 +160,32 @@ impl Batch {
             return writer::write_document(transaction, id, prepared, fields, None);
         }
         let path = &prepared.document.path;
-        if self
-            .open
-            .as_ref()
-            .is_some_and(|open| open.is_full_for(path, prepared.chunks.len()))
-        {
-            self.close(transaction)?;
+        let is_pending = prepared.is_pending();
+        let slot = if is_pending {
+            &mut self.open_pending
+        } else {
+            &mut self.open
+        };
+        let is_full = |open: &SegmentWriter| open.is_full_for(path, prepared.chunks.len());
+        if let Some(full) = slot.take_if(|open| is_full(open)) {
+            full.finish(transaction)?;
         }
-        let open = match &mut self.open {
+        let open = match slot {
             Some(open) => open,
             None => {
                 let segment = self.manifest.next_segment_id()?;
                 self.manifest.segments.push(segment.0);
                 let embedder = &self.meta.embedder;
-                self.open.insert(SegmentWriter::new(
+                slot.insert(SegmentWriter::new(
                     segment,
                     embedder.codec,
                     embedder.dim,
                     embedder.quantiser_range,
-                    self.has_trigrams,
+                    self.has_trigrams && !is_pending,
+                    match is_pending {
+                        true => Compression::Brief,
+                        false => Compression::Fast,
+                    },
                 )?)
             }
         };
@@ -250,13 +263,14 @@ impl Batch {
     }
 
     fn close(&mut self, transaction: &mut Transaction<'_>) -> Result<()> {
-        if let Some(open) = self.open.take() {
+        let open = [self.open.take(), self.open_pending.take()];
+        for open in open.into_iter().flatten() {
             open.finish(transaction)?;
         }
         Ok(())
     }
 
-    /// Closes the last segment, notes deleted rows and writes the rows of table `kb`. `base` is the
+    /// Closes the last segments, notes deleted rows and writes the rows of table `kb`. `base` is the
     /// file as the last commit left it, with the cache of its catalog; none for a new file. The caller
     /// commits.
     pub(crate) fn finish(

@@ -55,20 +55,21 @@ pub(crate) struct SegmentWriter {
 
 impl SegmentWriter {
     /// An empty segment for vectors of `dim` numbers, quantised with `range`, in rows of `codec`, with or without
-    /// trigrams.
+    /// trigrams, whose text is compressed so.
     pub(crate) fn new(
         segment: SegmentId,
         codec: u8,
         dim: u32,
         range: f32,
         has_trigrams: bool,
+        compression: Compression,
     ) -> Result<SegmentWriter> {
         Ok(SegmentWriter {
             segment,
             columns: SegmentColumns {
                 segment,
                 chunks: ChunkWriter::new(segment),
-                blocks: BlockWriter::new(segment, Compression::Fast),
+                blocks: BlockWriter::new(segment, compression),
                 vectors: vector::writer::Writer::new(segment, codec, dim, range),
                 more_vectors: MergedVectors::default(),
                 trigrams: has_trigrams.then(MergeBuilder::default),

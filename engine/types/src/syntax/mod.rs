@@ -8,6 +8,7 @@ use crate::{Lines, Span};
 pub mod by_chunk;
 pub mod nesting;
 pub mod paths;
+pub mod pending;
 mod signature;
 
 pub use signature::signature;

@@ -27,6 +27,8 @@ pub(crate) fn check_sources(
 ) -> Result<Report> {
     let started = Instant::now();
     reporter.start(Stage::Walk)?;
+    // What waits to be parsed is as its file is.
+    let options = &options.clone().parse_pending(false);
     let mut report = retry_expired(|| {
         let plan = ChangePlan::compute(container, paths, options, BUFFER_LIMIT_BYTES, reporter)?;
         plan.dry_run(container, reporter)
@@ -47,6 +49,7 @@ pub(crate) fn compare_sources(
     let options = IndexOptions {
         force_hash: true,
         prune: true,
+        parse_pending: false,
         ..options.clone()
     };
     let mut report = retry_expired(|| {

@@ -129,7 +129,7 @@ impl ChangePlan {
         let sides = sides(base, &self.catalog, &self.resolved, &self.settings);
         let mut changes = self.survey.into_changes(sides, options, reporter)?;
         let inputs = || Ok(changes.next_change()?.and_then(input));
-        preparation(options).in_order(reporter, inputs, |input, outcome| {
+        preparation(options, true).in_order(reporter, inputs, |input, outcome| {
             recorder.done(&input, &outcome)?;
             match (&outcome, stored_of(&input)) {
                 (Outcome::Unread(skipped), Some(_)) => unread(skipped),
@@ -156,12 +156,13 @@ pub(super) fn sides<'s>(
     }
 }
 
-/// How files are prepared for a file of this program.
-pub(super) fn preparation(options: &IndexOptions) -> Preparation<'_> {
+/// How files are prepared for a file of this program; `parses`: whether programs are parsed.
+pub(super) fn preparation(options: &IndexOptions, parses: bool) -> Preparation<'_> {
     Preparation {
         model: embed::built_in(),
         range: embed::built_in().quantiser_range(),
         options,
+        parses,
     }
 }
 

@@ -96,14 +96,17 @@ impl Session {
         if is_whole {
             writer.finish()?;
             self.starts_empty = false;
-            self.give_back_unused(reporter);
+            // The pass that is to come uses it.
+            if report.symbols_pending == 0 {
+                self.give_back_unused(reporter);
+            }
         }
         Ok(report)
     }
 
     /// Makes a file smaller of which much is unused: merges of a file that has readers write the new segment before the
     /// room of the old ones is free.
-    fn give_back_unused(&self, reporter: &Reporter<'_>) {
+    pub(super) fn give_back_unused(&self, reporter: &Reporter<'_>) {
         let sizes = Container::open(&self.path)
             .and_then(|file| file.read(|snapshot| snapshot.file_bytes()));
         let is_due = sizes.is_ok_and(|sizes| {
@@ -146,14 +149,12 @@ impl Session {
         let (mut meta, mut manifest) = (start.meta, start.manifest);
         manifest.next_root = manifest.next_root.max(resolved.next_root);
         meta.roots = touched_roots(resolved, now);
-        let options = &IndexOptions {
-            rebuild: true,
-            ..options.clone()
-        };
+        let is_new = before.is_none();
+        let parses = !is_new || survey.program_bytes < options.symbols_later_bytes;
+        let options = &options_of_pass(options, parses);
         let mut recorder = RunRecorder::new(&survey, resolved, reporter)?;
         let mut batch = Batch::new(meta, manifest, now, new_settings);
         let mut changes = survey.into_changes(sides, options, reporter)?;
-        let is_new = before.is_none();
         let kept = (before.as_ref(), start.columns.as_ref());
         let mut is_published = false;
         let (meta, base) = loop {
@@ -163,7 +164,7 @@ impl Session {
             let mut transaction = writer.begin()?;
             let mut inputs = || next_input(&mut changes, before.as_ref());
             let until_due = || if is_due.get() { Ok(None) } else { inputs() };
-            preparation(options).in_order(reporter, until_due, |input, outcome| {
+            preparation(options, parses).in_order(reporter, until_due, |input, outcome| {
                 recorder.done(&input, &outcome)?;
                 let known = match &before {
                     Some(before) => before.preserved_fields(&input)?,
@@ -206,8 +207,11 @@ impl Session {
         };
         let (meta, tally) = meta;
         let wanted = options.min_recall.or(start.recall_before);
-        let missed_recall =
-            self.complete(writer, &base, (options, wanted), is_published, reporter)?;
+        let missed_recall = if parses {
+            self.complete(writer, &base, (options, wanted), is_published, reporter)?
+        } else {
+            None
+        };
         let report = Report {
             model_before: start.model_before,
             lost_columns: start.lost_columns,
@@ -325,6 +329,16 @@ impl Session {
         let missed = reporter.wait_for(watched(|| recall::record_recall(writer, base, wanted)))?;
         reporter.check()?;
         Ok(missed)
+    }
+}
+
+/// The options of a run that makes a new file, and parses programs or leaves that to another pass.
+fn options_of_pass(options: &IndexOptions, parses: bool) -> IndexOptions {
+    IndexOptions {
+        rebuild: true,
+        // What a merge would write is replaced when the programs are parsed.
+        large_merges: options.large_merges && parses,
+        ..options.clone()
     }
 }
 

@@ -24,10 +24,16 @@ impl<'r> RunRecorder<'r> {
         resolved: &Resolved,
         reporter: &'r Reporter<'r>,
     ) -> Result<RunRecorder<'r>> {
+        let only_parses = survey.pending_files > 0 && survey.pending_files == survey.files;
+        let stage = if only_parses {
+            Stage::Symbols
+        } else {
+            Stage::Index
+        };
         let now = Progress {
             files_total: survey.files,
             bytes_total: survey.bytes,
-            ..Progress::new(Stage::Index)
+            ..Progress::new(stage)
         };
         reporter.report(now)?;
         Ok(RunRecorder {
@@ -60,6 +66,8 @@ impl<'r> RunRecorder<'r> {
         match (outcome, candidate.stored) {
             (Outcome::Prepared(prepared), known) => {
                 report.source_bytes += prepared.source.size_bytes;
+                report.parsed += u64::from(candidate.is_pending);
+                report.symbols_pending += u64::from(prepared.is_pending());
                 let fallback = prepared.document.syntax.fallback;
                 report.unparsed.extend(fallback.map(|reason| Unparsed {
                     path: path.clone(),
@@ -101,6 +109,12 @@ impl<'r> RunRecorder<'r> {
         self.now.files_done += 1;
         self.now.bytes_done += candidate.file.size_bytes;
         self.reporter.report(self.now)
+    }
+
+    /// Counts programs that are left to be parsed later.
+    pub(super) fn left_pending(&mut self, count: u64) {
+        self.report.symbols_pending += count;
+        self.report.unchanged += count;
     }
 
     /// Goes on to another stage with the counts so far.

@@ -7,7 +7,7 @@ use kb_types::error::{Error, Result};
 
 use crate::catalog::Catalog;
 use crate::container::{Container, Transaction, watched};
-use crate::ingest::changes::comparison::Candidate;
+use crate::ingest::changes::comparison::{Candidate, Change};
 use crate::ingest::changes::indexed::Base;
 use crate::ingest::clock::now_ms;
 use crate::ingest::options::IndexOptions;
@@ -18,6 +18,7 @@ use crate::ingest::run::index::plan::{
     ChangePlan, input, preparation, put_skipped, sides, touched_roots,
 };
 use crate::ingest::run::index::recorder::RunRecorder;
+use crate::ingest::run::index::symbols::most_pending;
 use crate::ingest::run::new_file::{PROGRAM, check_codec, check_model, new_meta};
 use crate::ingest::run::session::{LockedFile, Session, is_older};
 use crate::ingest::run::vector_index::due::is_due;
@@ -56,6 +57,7 @@ impl Session {
             // Without the hook: a break would lose the changes that wait.
             self.commit(&Reporter::silent())?;
         }
+        let is_new = !self.path.exists();
         let mut report = match Container::open(&self.path) {
             Ok(_) if self.starts_empty => self.rebuild(paths, options, reporter, limit_bytes),
             Ok(base) => match base.read(Catalog::load) {
@@ -79,6 +81,12 @@ impl Session {
             }
             Err(error) => Err(error),
         }?;
+        if options.parse_pending && report.symbols_pending + report.parsed > 0 {
+            if report.parsed == 0 && is_new {
+                report.searchable_after = Some(started.elapsed());
+            }
+            self.parse_pending(paths, options, reporter, limit_bytes, &mut report)?;
+        }
         report.elapsed = started.elapsed();
         Ok(report)
     }
@@ -109,7 +117,7 @@ impl Session {
     }
 
     /// Changes the file in place.
-    fn update(
+    pub(super) fn update(
         &mut self,
         base: &Container,
         paths: &[PathBuf],
@@ -129,7 +137,9 @@ impl Session {
         if base.read(SealRecord::read)?.is_some() {
             // A sealed file knows neither where its folders are nor what was left out: only other
             // documents are worth its seal.
-            if let Some(plan) = plan.take_if(|plan| !plan.changes_secrets()) {
+            let keeps_seal =
+                |plan: &ChangePlan| !plan.changes_secrets() && plan.survey.pending_files == 0;
+            if let Some(plan) = plan.take_if(|plan| keeps_seal(plan)) {
                 let report = plan.dry_run(base, reporter)?;
                 if !report.has_changes() {
                     return Ok(report);
@@ -154,6 +164,11 @@ impl Session {
         };
         check_model(&plan.catalog.meta)?;
         let report = apply(&mut open, plan, reporter)?;
+        if report.symbols_pending > 0 {
+            // Of what is merged now, the next pass would leave little.
+            self.open = Some(open);
+            return Ok(report);
+        }
         let limit = if options.large_merges {
             Limit::none()
         } else {
@@ -201,6 +216,7 @@ fn apply(open: &mut LockedFile, plan: ChangePlan, reporter: &Reporter<'_>) -> Re
     let options = &options;
     let sides = sides(base, &catalog, &resolved, &settings);
     let mut recorder = RunRecorder::new(&survey, &resolved, reporter)?;
+    let most_pending = most_pending(&survey, options);
     let mut changes = survey.into_changes(sides, options, reporter)?;
     let Catalog {
         mut meta,
@@ -212,8 +228,21 @@ fn apply(open: &mut LockedFile, plan: ChangePlan, reporter: &Reporter<'_>) -> Re
     manifest.next_root = resolved.next_root;
     let mut batch = Batch::new(meta, manifest, now_ms(), &new_settings);
     let mut transaction = writer.begin()?;
-    let inputs = || Ok(changes.next_change()?.and_then(input));
-    preparation(options).in_order(reporter, inputs, |input, outcome| {
+    let (mut pending_bytes, mut left) = (0, 0);
+    let inputs = || loop {
+        let change = changes.next_change()?;
+        if let Some(Change::Read(candidate)) = &change
+            && candidate.may_wait()
+        {
+            if pending_bytes >= most_pending {
+                left += 1;
+                continue;
+            }
+            pending_bytes += candidate.file.size_bytes;
+        }
+        return Ok(change.and_then(input));
+    };
+    preparation(options, true).in_order(reporter, inputs, |input, outcome| {
         recorder.done(&input, &outcome)?;
         match input {
             Input::File(candidate) => write(&mut batch, &mut transaction, &candidate, outcome),
@@ -223,6 +252,7 @@ fn apply(open: &mut LockedFile, plan: ChangePlan, reporter: &Reporter<'_>) -> Re
             Input::Document(_) => Ok(()),
         }
     })?;
+    recorder.left_pending(left);
     let tally = changes.finish()?;
     new_settings.write(&mut transaction)?;
     recorder.stage(Stage::Write)?;
