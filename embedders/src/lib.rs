@@ -8,6 +8,7 @@
 //! operators and shapes before a graph is built, and each vector before it is returned.
 
 mod cache;
+mod compiled_in;
 mod files;
 mod folder;
 mod hub;
@@ -24,6 +25,7 @@ pub use kb_types::{
 };
 
 pub use cache::{Addition, Cache, Entry, Kind};
+pub use compiled_in::compiled_in;
 pub use hub::{Hub, Listing};
 pub use registry::{
     Choice, Destination, Model, OneNamed, Options, Resolver, Specification, destination, load,

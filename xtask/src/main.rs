@@ -151,6 +151,7 @@ Release:
        --runner PROGRAM that starts programs of the target, such as qemu-aarch64
        --build-std      compile the standard library too, for a compiler that lacks that of the target
        --program KB     pack this program, which is built already
+       --full FOLDER    kb-full: with the model of a folder that `kb models add` made of all-MiniLM-L6-v2
   dist manifests DIR    checksums, the Homebrew formula and the npm packages of the archives in DIR
   wheel                 the wheels of Python, with grammars and without, into target/wheels: sizes, abi3, a first use of each
        --default        only the one with grammars";

@@ -12,6 +12,7 @@ use kb_types::{EmbedError, ModelCard, ModelFile, Reranker, TextEmbedder};
 pub use self::resolver::{Destination, OneNamed, Resolver, destination};
 pub use self::specification::Specification;
 use crate::cache::{self, Cache};
+use crate::compiled_in;
 use crate::model2vec::Model2VecEmbedder;
 use crate::onnx::{OnnxEmbedder, OnnxReranker};
 use crate::service::{Address, Patience, ServiceEmbedder};
@@ -50,6 +51,8 @@ pub struct Model(Kind);
 
 enum Kind {
     Onnx(Box<OnnxEmbedder>),
+    /// The one that is a part of this program.
+    CompiledIn(Box<OnnxEmbedder>),
     Model2Vec(Box<Model2VecEmbedder>),
     Service(Box<ServiceEmbedder>),
 }
@@ -57,7 +60,7 @@ enum Kind {
 impl Model {
     fn embedder(&self) -> &dyn TextEmbedder {
         match &self.0 {
-            Kind::Onnx(model) => model.as_ref(),
+            Kind::Onnx(model) | Kind::CompiledIn(model) => model.as_ref(),
             Kind::Model2Vec(model) => model.as_ref(),
             Kind::Service(model) => model.as_ref(),
         }
@@ -66,7 +69,7 @@ impl Model {
     /// The tokens of a passage that the model takes; `None` if only a service knows.
     pub fn tokens(&self, text: &str) -> Option<usize> {
         match &self.0 {
-            Kind::Onnx(model) => Some(model.tokens(text)),
+            Kind::Onnx(model) | Kind::CompiledIn(model) => Some(model.tokens(text)),
             Kind::Model2Vec(model) => Some(model.tokens(text)),
             Kind::Service(_) => None,
         }
@@ -75,7 +78,7 @@ impl Model {
     /// Gives the model the name that it has in the cache.
     fn rename(&mut self, name: &str) {
         let card = match &mut self.0 {
-            Kind::Onnx(model) => model.card_mut(),
+            Kind::Onnx(model) | Kind::CompiledIn(model) => model.card_mut(),
             Kind::Model2Vec(model) => model.card_mut(),
             Kind::Service(_) => return,
         };
@@ -112,12 +115,15 @@ impl TextEmbedder for Model {
     }
 
     fn files(&self) -> Result<Vec<ModelFile>, EmbedError> {
-        self.embedder().files()
+        match (&self.0, compiled_in::files()) {
+            (Kind::CompiledIn(_), Some(files)) => Ok(files),
+            _ => self.embedder().files(),
+        }
     }
 }
 
 /// Loads the model that a specification names: `builtin`, `none`, `onnx:FOLDER`, `model2vec:FOLDER`,
-/// `openai:MODEL@URL`, or a name that `kb models add` gave.
+/// `openai:MODEL@URL`, or a name that `kb models add` gave or that is compiled in.
 ///
 /// For a service, this asks for the vector of one word, whose length nothing else tells.
 ///
@@ -152,9 +158,19 @@ pub fn parse_with(
                 model.rename(&name);
                 Ok(Choice::Model(model))
             }
-            None => Err(specification::unknown_name(&name, cache)),
+            None => match of_program(&name, options) {
+                Some(model) => model.map(Choice::Model),
+                None => Err(specification::unknown_name(&name, cache)),
+            },
         },
     }
+}
+
+/// The model that is a part of this program, if that has the name.
+fn of_program(name: &str, options: &Options) -> Option<Result<Model, EmbedError>> {
+    let files = compiled_in::files().filter(|_| name == compiled_in::NAME)?;
+    let model = OnnxEmbedder::unpack(name, files, options.threads());
+    Some(model.map(|model| Model(Kind::CompiledIn(Box::new(model)))))
 }
 
 /// Loads the cross-encoder that a specification names: `onnx:FOLDER`, or the name of such a model.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kb_types::{EmbedError, EmbedderResolver, ModelCard, ModelFile, TextEmbedder};
 
-use super::{Choice, Model, Options, Specification, parse, service_of_card, unpack};
+use super::{Choice, Model, Options, Specification, of_program, parse, service_of_card, unpack};
 use crate::cache::Cache;
 
 /// How long a model that cannot be loaded is not tried again: a server would read its files for each query.
@@ -110,9 +110,11 @@ impl Resolver {
             return load(&format!("{}:{}", card.source, card.location));
         }
         let cached = self.cache.as_ref().and_then(|cache| cache.get(&card.name));
-        match cached {
-            Some(entry) => load(&format!("{}:{}", entry.kind.name(), entry.path.display())),
-            None => Err(EmbedError::Missing {
+        let own = || of_program(&card.name, &self.options);
+        match (&cached, cached.is_none().then(own).flatten()) {
+            (Some(entry), _) => load(&format!("{}:{}", entry.kind.name(), entry.path.display())),
+            (None, Some(model)) => model.map(Model::shared),
+            (None, None) => Err(EmbedError::Missing {
                 what: format!("the model {card}"),
             }),
         }

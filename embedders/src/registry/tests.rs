@@ -17,7 +17,7 @@ fn specifications_say_what_is_wrong_with_them() {
         ("openai:m", "openai:MODEL@URL"),
         ("", "use builtin, none"),
         ("bert:x", "use builtin, none"),
-        ("minilm", "no model has a name yet"),
+        ("nobody", "no model has a name yet"),
         (folder.as_str(), "did you mean onnx:"),
         ("onnx:/no/such/folder", "/no/such/folder is missing"),
     ] {
@@ -40,7 +40,7 @@ fn specifications_say_what_is_wrong_with_them() {
 fn a_model_that_is_gone_is_missing_by_name() {
     let card = ModelCard {
         source: "onnx".to_owned(),
-        name: "minilm".to_owned(),
+        name: "gone".to_owned(),
         location: "/no/such/folder".to_owned(),
         dimension: 384,
         pooling: Pooling::Mean,
@@ -56,7 +56,7 @@ fn a_model_that_is_gone_is_missing_by_name() {
         assert_eq!(
             error,
             EmbedError::Missing {
-                what: "the model onnx:minilm".to_owned()
+                what: "the model onnx:gone".to_owned()
             }
         );
     }
@@ -126,4 +126,19 @@ fn no_file_decides_where_texts_are_sent() {
     let near = destination("openai:any@http://localhost.example.com").unwrap();
     assert!(!near.is_local);
     assert_eq!(destination("onnx:openai"), None);
+}
+
+#[cfg(feature = "minilm")]
+#[test]
+fn the_model_of_the_program_needs_no_files_and_can_be_given_away() {
+    let Choice::Model(model) = parse_with("minilm", &Options::default(), None).unwrap() else {
+        panic!("no model");
+    };
+    let card = model.card().clone();
+    assert_eq!((card.name.as_str(), card.dimension), ("minilm", 384));
+    let files = model.files().unwrap();
+    assert!(files.iter().any(|file| file.name.starts_with("licences/")));
+    let found = Resolver::new(Options::default(), None).find(&card).unwrap();
+    assert!(found.card().is_same_model(&card));
+    assert!(found.query("a reader").unwrap().len() == 384);
 }

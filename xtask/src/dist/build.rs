@@ -17,6 +17,9 @@ const TOOLS: [&str; 2] = ["ziglang==0.17.0", "cargo-zigbuild==0.24.0"];
 pub(super) fn program(options: &Options) -> Result<PathBuf> {
     let mut build = cargo_for(options, Verb::Build)?;
     build.args(["--package", "kb-cli", "--bin", "kb"]);
+    if let Some(model) = &options.model {
+        build.args(["--features", "minilm"]).env("KB_MINILM", model);
+    }
     repository::run(&mut build)?;
     let folder = target().join(&options.target).join(&options.profile);
     let program = folder.join(options.program_name());

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let archive = archive::pack(&stage, options.is_windows(), &packages)?;
     tell(&archive)?;
     trial::of_archive(&options, &archive)?;
-    if options.is_linux() {
+    if options.is_linux() && options.model.is_none() {
         match deb::pack(&options, &version, &stage, &packages)? {
             Some(deb) => {
                 tell(&deb)?;

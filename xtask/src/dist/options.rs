@@ -19,6 +19,8 @@ pub(super) struct Options {
     pub(super) builds_std: bool,
     /// A program that was built before.
     pub(super) program: Option<PathBuf>,
+    /// The folder of the model that becomes a part of the program: all-MiniLM-L6-v2, as `kb models add` makes it.
+    pub(super) model: Option<PathBuf>,
 }
 
 impl Options {
@@ -41,14 +43,23 @@ impl Options {
                 "--runner" => options.runner = Some(value()?),
                 "--build-std" => options.builds_std = true,
                 "--program" => options.program = Some(PathBuf::from(value()?)),
+                "--full" => options.model = Some(model(&value()?)?),
                 other => {
                     bail!(
-                        "there are --target, --profile, --runner, --build-std, --program, not {other:?}"
+                        "there are --target, --profile, --runner, --build-std, --program, --full, not {other:?}"
                     )
                 }
             }
         }
         Ok(options)
+    }
+
+    /// What packages are called.
+    pub(super) fn package(&self) -> &'static str {
+        match self.model {
+            Some(_) => "kb-full",
+            None => "kb",
+        }
     }
 
     pub(super) fn is_windows(&self) -> bool {
@@ -82,6 +93,25 @@ impl Options {
     }
 }
 
+/// A folder of a model with its licences: the program includes files by their absolute names.
+fn model(folder: &str) -> Result<PathBuf> {
+    let folder = Path::new(folder);
+    for name in [
+        "model.onnx",
+        "tokenizer.json",
+        "NOTICE.txt",
+        "licences/1.txt",
+    ] {
+        if !folder.join(name).is_file() {
+            bail!(
+                "no {name} in {}: `kb models add` makes such a folder",
+                folder.display()
+            );
+        }
+    }
+    Ok(folder.canonicalize()?)
+}
+
 /// The target of this machine. On Linux it is musl: one file that runs on every distribution.
 fn default_target() -> Result<String> {
     if cfg!(target_os = "linux") {
@@ -106,7 +136,22 @@ mod tests {
         };
         assert!(parse(&["--runner"]).is_err());
         assert!(parse(&["--fast"]).is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let full = ["--full", folder.path().to_str().unwrap()];
+        let error = parse(&full).unwrap_err().to_string();
+        assert!(error.contains("no model.onnx"), "{error}");
+        std::fs::create_dir(folder.path().join("licences")).unwrap();
+        for name in [
+            "model.onnx",
+            "tokenizer.json",
+            "NOTICE.txt",
+            "licences/1.txt",
+        ] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(parse(&full).unwrap().package(), "kb-full");
         let options = parse(&["--target", "x86_64-pc-windows-msvc"]).unwrap();
+        assert_eq!(options.package(), "kb");
         assert_eq!(options.program_name(), "kb.exe");
         assert_eq!(
             options.runner_variable(),

@@ -28,7 +28,7 @@ const COPIED: [(&str, &str); 5] = [
 
 /// A folder below the target folder, named as the archive is.
 pub(super) fn fill(options: &Options, version: &str, program: &Path) -> Result<PathBuf> {
-    let name = format!("kb-{version}-{}", options.target);
+    let name = format!("{}-{version}-{}", options.package(), options.target);
     let stage = target().join("dist-stage").join(name);
     let _ = fs::remove_dir_all(&stage);
     fs::create_dir_all(stage.join("completions"))?;
@@ -36,6 +36,18 @@ pub(super) fn fill(options: &Options, version: &str, program: &Path) -> Result<P
     fs::copy(program, stage.join(options.program_name()))?;
     for (from, to) in COPIED {
         fs::copy(root().join(from), stage.join(to)).with_context(|| from.to_owned())?;
+    }
+    if let Some(model) = &options.model {
+        // Who gives the model away gives its licences with it; that of Apache is among those of the program.
+        fs::copy(model.join("NOTICE.txt"), stage.join("MINILM-NOTICE.txt"))?;
+        fs::create_dir_all(stage.join("minilm-licences"))?;
+        for entry in fs::read_dir(model.join("licences"))? {
+            let entry = entry?;
+            fs::copy(
+                entry.path(),
+                stage.join("minilm-licences").join(entry.file_name()),
+            )?;
+        }
     }
     for (shell, file) in SHELLS {
         let script = answer(options, program, &["completions", shell])?;

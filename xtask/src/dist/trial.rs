@@ -32,7 +32,32 @@ pub(super) fn of_archive(options: &Options, archive: &Path) -> Result<()> {
             bail!("no {name} in {}", archive.display());
         }
     }
-    of_program(options, &top.join(options.program_name()), folder.path())
+    let program = top.join(options.program_name());
+    of_program(options, &program, folder.path())?;
+    if options.model.is_some() {
+        of_model(options, &program, &top, folder.path())?;
+    }
+    Ok(())
+}
+
+/// Tries the model that is a part of the program, where there is no other.
+fn of_model(options: &Options, program: &Path, top: &Path, folder: &Path) -> Result<()> {
+    for name in ["MINILM-NOTICE.txt", "minilm-licences/1.txt"] {
+        if !top.join(name).is_file() {
+            bail!("no {name} in the archive");
+        }
+    }
+    let mut command = start(
+        options,
+        program,
+        folder,
+        &["models", "check", "minilm", "--json"],
+    );
+    let output = command.env("KB_MODELS", folder.join("none")).output()?;
+    expect(
+        &String::from_utf8_lossy(&output.stdout),
+        "\"dimension\":384",
+    )
 }
 
 /// Tries a package of Debian, without installing it: its files as they would lie below `/`.

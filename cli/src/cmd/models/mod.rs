@@ -106,6 +106,15 @@ fn list(json: bool, output: &mut Output) -> Result<Exit, Failure> {
             "{name}  static, {BUILT_IN_MODEL}, part of this program"
         ))?;
     }
+    if let Some((name, size_bytes)) = kb_embedders::compiled_in() {
+        if json {
+            let object = Object::new().field("name", name).field("kind", "onnx");
+            output.json(object.field("size_bytes", size_bytes))?;
+        } else {
+            let (name, size) = (output.stdout_style().path(name), bytes(size_bytes));
+            output.line(&format!("{name}  onnx, {size}, part of this program"))?;
+        }
+    }
     let cache = Cache::of_user();
     for entry in cache.as_ref().map(Cache::list).unwrap_or_default() {
         if json {
