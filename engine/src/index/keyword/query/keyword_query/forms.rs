@@ -132,7 +132,7 @@ const TOLD_BY_BYTES: usize = 1000;
 
 /// The stems of the words of a query that the segments have, each with the index of the term of its word: in the
 /// language of the query, and in all languages for a word that no segment has. In a long query, whose language can be
-/// told, only in that.
+/// told, only in that. Most queries have neither, and cost a look-up a word and telling the language.
 fn stems(
     text: &str,
     words: &[(String, usize)],
@@ -146,32 +146,40 @@ fn stems(
         }
         Result::Ok(found)
     };
-    let mut stems = Vec::new();
+    let mut stems: Vec<(usize, String)> = Vec::new();
     if words.is_empty() || !has(MARKER)? {
         return Ok(stems);
     }
-    let mut languages = languages(segments)?;
-    // To tell the language takes longer than all that follows, and most queries have no stem of any.
-    let mut of_query = None;
-    if words.len() > SEARCHED_TERMS {
-        let beginning = text.get(..text.floor_char_boundary(TOLD_BY_BYTES));
-        let told = *of_query.insert(Language::of_query(beginning.unwrap_or(text)));
-        languages.retain(|language| told == Some(*language));
+    let is_long = words.len() > SEARCHED_TERMS;
+    let told_by = if is_long {
+        text.get(..text.floor_char_boundary(TOLD_BY_BYTES))
+    } else {
+        None
+    };
+    let of_query = Language::of_query(told_by.unwrap_or(text));
+    // Words that no segment has as they are written, in a query whose language may be told wrongly.
+    let mut is_unknown = vec![false; words.len()];
+    if !is_long {
+        for (is_unknown, (_, at)) in is_unknown.iter_mut().zip(words) {
+            *is_unknown = !has(terms.get(*at).map_or("", |term| term.term.as_str()))?;
+        }
     }
+    let languages = if is_unknown.contains(&true) {
+        languages(segments)?
+    } else {
+        of_query.into_iter().collect()
+    };
     let mut term = String::new();
     for language in languages {
         let stemmer = language.stemmer();
-        for (lower, at) in words {
+        for ((lower, at), is_unknown) in words.iter().zip(&is_unknown) {
+            if !is_unknown && of_query != Some(language) {
+                continue;
+            }
             language.term(&stemmer, lower, &mut term);
             // Of two words with one stem the first is enough.
             let is_new = stems.iter().all(|(_, known)| *known != term);
-            if !is_new || !has(&term)? {
-                continue;
-            }
-            let written = terms.get(*at).map_or("", |term| term.term.as_str());
-            let is_sought = !has(written)?
-                || *of_query.get_or_insert_with(|| Language::of_query(text)) == Some(language);
-            if is_sought {
+            if is_new && has(&term)? {
                 stems.push((*at, term.clone()));
             }
         }
