@@ -19,8 +19,9 @@ pub(crate) type Occurrence = (usize, Range<usize>);
 #[derive(Default)]
 struct KeptChunk {
     text: String,
-    /// What [`Analyser::highlights`](crate::index::keyword::Analyser::highlights) finds in it, in its order.
-    occurrences: Vec<Occurrence>,
+    /// What [`Analyser::highlights`](crate::index::keyword::Analyser::highlights) finds in it, in its order; `None` where
+    /// it was not searched.
+    occurrences: Option<Vec<Occurrence>>,
 }
 
 /// Reads the texts of chunks and keeps those of single ones.
@@ -28,7 +29,7 @@ pub(crate) struct ChunkTexts<'r> {
     sources: &'r Sources<'r>,
     /// A reader of text for each segment used so far.
     blocks: FxHashMap<usize, BlockReader<'r>>,
-    /// What was put there by [`ChunkTexts::chunk`].
+    /// What was put there by [`ChunkTexts::chunk`] and [`ChunkTexts::keep`].
     kept: FxHashMap<ChunkAddress, KeptChunk>,
 }
 
@@ -68,11 +69,33 @@ impl<'r> ChunkTexts<'r> {
         self.read(address.segment, address.row, 1, &mut chunk.text)?;
         let end = chunk.text.floor_char_boundary(KEPT_LIMIT_BYTES);
         let text = chunk.text.get(..end).unwrap_or_default();
-        let used = use_chunk(text, &mut chunk.occurrences);
+        let used = use_chunk(text, chunk.occurrences.insert(Vec::new()));
         if end == chunk.text.len() {
             self.kept.insert(address, chunk);
         }
         Ok(used)
+    }
+
+    /// Reads the texts of some chunks and keeps them; those of more than [`KEPT_LIMIT_BYTES`] are not kept.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub(crate) fn keep<const N: usize>(&mut self, addresses: [ChunkAddress; N]) -> Result<()> {
+        for address in addresses {
+            if !self.kept.contains_key(&address) {
+                let mut chunk = KeptChunk::default();
+                self.read(address.segment, address.row, 1, &mut chunk.text)?;
+                if chunk.text.len() <= KEPT_LIMIT_BYTES {
+                    self.kept.insert(address, chunk);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of a chunk that is kept.
+    pub(crate) fn kept(&self, address: ChunkAddress) -> Option<&str> {
+        self.kept.get(&address).map(|chunk| chunk.text.as_str())
     }
 
     /// The occurrences in consecutive rows whose texts were all kept; `None` where a row ends within a line,
@@ -85,7 +108,7 @@ impl<'r> ChunkTexts<'r> {
             if row + 1 < rows.end && !kept.text.ends_with('\n') {
                 return None;
             }
-            let occurrences = kept.occurrences.iter();
+            let occurrences = kept.occurrences.as_ref()?.iter();
             all.extend(
                 occurrences.map(|(term, range)| (*term, range.start + start..range.end + start)),
             );

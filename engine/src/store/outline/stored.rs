@@ -103,15 +103,16 @@ impl StoredOutline {
         // Those that hold the first symbol of an excerpt were numbered where they stand.
         let mut places = places.zip(0u32..);
         let open = places.by_ref().take(holders).zip(below);
-        let mut headings: Vec<StoredHeading> = open
-            .map(|(((level, start, end), position), number)| StoredHeading {
-                level,
-                start,
-                end,
-                above: position.checked_sub(1),
-                number: *number,
-            })
-            .collect();
+        let open = open.map(|(((level, start, end), position), number)| StoredHeading {
+            level,
+            start,
+            end,
+            above: position.checked_sub(1),
+            number: *number,
+        });
+        // Nearly all symbols are sections.
+        let mut headings = Vec::with_capacity(symbols.len());
+        headings.extend(open);
         let mut sections = OpenSections::within(below);
         headings.extend(numbered(&mut sections, places.map(|(place, _)| place)));
         StoredOutline {

@@ -71,6 +71,14 @@ impl Lines {
     }
 }
 
+/// Whether two texts of so many bytes may have that likeness, where one may have so many more that do not count: at most
+/// all of the shorter one is common.
+pub(super) fn may_be_alike((a, b): (u32, u32), least: f32, uncounted: u32) -> bool {
+    let shorter = a.min(b) as f32;
+    let longer = a.max(b).saturating_sub(uncounted) as f32;
+    2.0 * shorter >= least * (shorter + longer)
+}
+
 /// The sentences of a long line; a short one whole.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
@@ -151,7 +159,30 @@ fn is_version(folder: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn texts_that_are_alike_have_lengths_that_may_be(
+            a in prop::collection::vec("[ab]{1,6}", 1..12),
+            b in prop::collection::vec("[ab]{1,6}", 1..12),
+        ) {
+            let lines = |lines: &[String]| Lines::of(&lines.join("\n"), false);
+            let bytes = |lines: &[String]| lines.iter().map(|line| line.len() as u32).sum::<u32>();
+            let lengths = (bytes(&a), bytes(&b));
+            let likeness = lines(&a).likeness(&lines(&b));
+            prop_assert!(may_be_alike(lengths, likeness - 1e-6, 0), "{likeness} {lengths:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_say_which_texts_are_not_alike() {
+        assert!(may_be_alike((100, 100), 1.0, 0));
+        assert!(!may_be_alike((100, 151), 0.8, 0) && may_be_alike((100, 150), 0.8, 0));
+        assert!(may_be_alike((151, 100), 0.8, 1));
+    }
 
     fn likeness(a: &str, b: &str) -> f32 {
         Lines::of(a, true).likeness(&Lines::of(b, true))

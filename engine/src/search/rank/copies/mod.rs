@@ -8,14 +8,14 @@ mod likeness;
 
 use std::cmp::Ordering;
 use std::hash::BuildHasher;
-use std::rc::Rc;
+use std::ops::Range;
 
 use kb_types::error::Result;
 use kb_types::{Class, DocumentId};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::search::options::Scope;
-use crate::search::rank::copies::likeness::{Lines, are_versions, name_of};
+use crate::search::rank::copies::likeness::{Lines, are_versions, may_be_alike, name_of};
 use crate::search::rank::passage::Passage;
 use crate::search::read_cache::ReadCache;
 use crate::search::sources::Sources;
@@ -56,6 +56,11 @@ const NEAR_PLACES: usize = 10;
 
 /// Texts whose copies are looked for, unless these are not enough or more are wanted.
 pub(super) const LEAST_GROUPS: usize = 20;
+
+/// Bytes by which one of two texts can be longer than their likeness says: lines are compared without indents and, at
+/// the beginning of a program, without a licence.
+const INDENTS_BYTES: u32 = 512;
+const LICENCE_BYTES: u32 = 4096;
 
 /// A document of one of the files.
 type Document = (usize, DocumentId);
@@ -98,10 +103,10 @@ struct Copies<'s, 'r> {
     scope: Scope,
     sources: &'s Sources<'s>,
     cache: &'s mut ReadCache<'r>,
-    /// Texts of best chunks by the place of their passage.
-    texts: FxHashMap<usize, Rc<str>>,
     /// Hashes of the file names of documents that were compared.
     names: FxHashMap<Document, u64>,
+    /// Lines of best chunks that were compared, by the place of their passage.
+    of_chunks: FxHashMap<usize, Lines>,
     /// Lines of documents that were compared.
     lines: FxHashMap<Document, Lines>,
 }
@@ -165,8 +170,8 @@ impl<'s, 'r> Copies<'s, 'r> {
             scope,
             sources,
             cache,
-            texts: FxHashMap::default(),
             names: FxHashMap::default(),
+            of_chunks: FxHashMap::default(),
             lines: FxHashMap::default(),
         }
     }
@@ -267,7 +272,11 @@ impl<'s, 'r> Copies<'s, 'r> {
         }
         // The same part of the same text need not be read.
         let is_same_part = a.document != b.document && a.start == b.start;
-        Ok((is_same_part && self.have_same_hash(a, b)?) || self.text(a.at)? == self.text(b.at)?)
+        if is_same_part && self.have_same_hash(a, b)? {
+            return Ok(true);
+        }
+        let (of_first, of_second) = self.texts(a, b)?;
+        Ok(of_first == of_second)
     }
 
     /// Whether two passages of different documents are nearly alike, and so are the documents.
@@ -293,19 +302,29 @@ impl<'s, 'r> Copies<'s, 'r> {
         if class == Class::Data {
             return Ok(false);
         }
-        let is_code = class == Class::Code;
-        let (of_first, of_second) = (self.text(a.at)?, self.text(b.at)?);
-        let of_first = Lines::of(&of_first, is_code && a.start == 0);
-        let of_second = Lines::of(&of_second, is_code && b.start == 0);
-        if of_first.likeness(&of_second) < CHUNK_LIKENESS {
-            return Ok(false);
-        }
         let path = self.record(a.document)?.path.clone();
         let least = if are_versions(&path, &self.record(b.document)?.path) {
             VERSION_LIKENESS
         } else {
             NAMESAKE_LIKENESS
         };
+        // Most namesakes are of other length, and no text is read of them.
+        let is_beginning = a.start.min(b.start) == 0;
+        let of_chunk = if is_beginning {
+            LICENCE_BYTES
+        } else {
+            INDENTS_BYTES
+        };
+        let documents = (self.compared(a)?, self.compared(b)?);
+        if !may_be_alike((a.bytes, b.bytes), CHUNK_LIKENESS, of_chunk)
+            || !may_be_alike(documents, least, LICENCE_BYTES)
+        {
+            return Ok(false);
+        }
+        let is_code = class == Class::Code;
+        if self.likeness_of_chunks(a, b, is_code)? < CHUNK_LIKENESS {
+            return Ok(false);
+        }
         self.read_document(a, is_code)?;
         self.read_document(b, is_code)?;
         let lines = (self.lines.get(&a.document), self.lines.get(&b.document));
@@ -331,31 +350,51 @@ impl<'s, 'r> Copies<'s, 'r> {
         self.cache.records.get(file, id)
     }
 
-    /// The text of the best chunk of a passage.
-    fn text(&mut self, at: usize) -> Result<Rc<str>> {
-        if let Some(text) = self.texts.get(&at) {
-            return Ok(Rc::clone(text));
-        }
-        let text: Rc<str> = match self.found.get(at) {
-            Some(passage) => {
-                let address = passage.best.address;
-                let rows = address.row..address.row.saturating_add(1);
-                self.cache.texts.rows(address.segment, rows)?.into()
-            }
-            None => "".into(),
+    /// The texts of the best chunks of two passages, of at most [`MOST_BYTES`].
+    fn texts(&mut self, a: &Facts, b: &Facts) -> Result<(&str, &str)> {
+        let address = |facts: &Facts| self.found.get(facts.at).map(|found| found.best.address);
+        let (Some(a), Some(b)) = (address(a), address(b)) else {
+            return Ok(("", ""));
         };
-        self.texts.insert(at, Rc::clone(&text));
-        Ok(text)
+        self.cache.texts.keep([a, b])?;
+        let text = |address| self.cache.texts.kept(address).unwrap_or_default();
+        Ok((text(a), text(b)))
+    }
+
+    /// How much the best chunks of two passages are alike.
+    fn likeness_of_chunks(&mut self, a: &Facts, b: &Facts, is_code: bool) -> Result<f32> {
+        for facts in [a, b] {
+            if !self.of_chunks.contains_key(&facts.at) {
+                let text = self.texts(facts, facts)?.0;
+                let lines = Lines::of(text, is_code && facts.start == 0);
+                self.of_chunks.insert(facts.at, lines);
+            }
+        }
+        let lines = (self.of_chunks.get(&a.at), self.of_chunks.get(&b.at));
+        Ok(match lines {
+            (Some(a), Some(b)) => a.likeness(b),
+            _ => 0.0,
+        })
+    }
+
+    /// The rows of a document that are compared.
+    fn compared_rows(&mut self, facts: &Facts) -> Result<Range<u32>> {
+        let record = self.record(facts.document)?;
+        let rows = record.rows.min(COMPARED_ROWS);
+        Ok(record.first_row..record.first_row.saturating_add(rows))
+    }
+
+    /// Bytes of the text in them.
+    fn compared(&mut self, facts: &Facts) -> Result<u32> {
+        let rows = self.compared_rows(facts)?;
+        let chunks = self.sources.segment(facts.segment)?.chunks();
+        Ok(chunks.get(rows.end.saturating_sub(1))?.at.span.end)
     }
 
     fn read_document(&mut self, facts: &Facts, is_code: bool) -> Result<()> {
         if !self.lines.contains_key(&facts.document) {
             self.sources.tick()?;
-            let record = self.record(facts.document)?;
-            let end = record
-                .first_row
-                .saturating_add(record.rows.min(COMPARED_ROWS));
-            let rows = record.first_row..end;
+            let rows = self.compared_rows(facts)?;
             let text = self.cache.texts.rows(facts.segment, rows)?;
             self.lines.insert(facts.document, Lines::of(&text, is_code));
         }
