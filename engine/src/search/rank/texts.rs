@@ -5,7 +5,6 @@ use kb_types::DocumentId;
 use kb_types::error::Result;
 use rustc_hash::FxHashMap;
 
-use super::DEPTH;
 use super::passages::JOIN_SHARE;
 use super::ranker::{HEADING_SHARE, LinesOf, Ranker};
 use super::scored::Scored;
@@ -25,8 +24,8 @@ const TOGETHER: usize = 8;
 type Waiting = (f32, Scored);
 
 impl Ranker<'_, '_> {
-    /// Looks at the texts of chunks, which come by their scores so far: first at [`DEPTH`] of them, then at those that can
-    /// still come among the first hits or join one.
+    /// Looks at the texts of chunks, which come by their scores so far: first at [`FIRST`] of them, then at those that can
+    /// still come among the first hits or join one. The first hits are those that all texts would give.
     ///
     /// # Errors
     /// [`crate::Error::Damaged`], [`crate::Error::Cancelled`].
@@ -35,7 +34,7 @@ impl Ranker<'_, '_> {
         plan: &Plan<'_>,
         mut ranked: Vec<Scored>,
     ) -> Result<Vec<Scored>> {
-        let others = ranked.split_off(ranked.len().min(DEPTH));
+        let others = ranked.split_off(ranked.len().min(FIRST));
         self.read_some(plan, &mut ranked)?;
         if others.is_empty() {
             return Ok(ranked);
