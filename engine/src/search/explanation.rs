@@ -90,7 +90,7 @@ pub struct Bonus {
     /// does not. `path`, `file name`: it has words of the query. `adjacency`: neighbouring terms of the query are
     /// neighbours in the text. `definition`: a line of the text defines a name, or is a heading, with words of the
     /// query. `symbol`: it defines the name that the query asks for. `repeats`: better hits of its document come first.
-    /// `contextual`: the score by a model that is not built in, and what it adds to that of the built-in one.
+    /// `contextual`: the score by a model that is not built in, as it is, and what it adds to the fused score of the others.
     /// `reranker`: the number by which the first hits were ordered anew; it adds nothing.
     pub name: &'static str,
     /// How much of it there is, 0..1; of `repeats` what it adds, of `reranker` any number.

@@ -26,7 +26,7 @@ use crate::search::query::parsed::{Operator, ParsedQuery, has_words};
 use crate::search::query::parser;
 use crate::search::query::two_phase::TwoPhaseFilter;
 use crate::search::query::unknown_words::{Replaced, UnknownWords};
-use crate::search::rank::fusion::{FusionWeights, Scale};
+use crate::search::rank::fusion::{Asked, FusionWeights, Scale};
 use crate::search::rank::scored::vector_weight;
 use crate::search::request::{QUERY_LIMIT_BYTES, Request};
 use crate::search::sources::{Sources, file_name};
@@ -290,6 +290,8 @@ fn add_contextual(
     if of_files.iter().all(Option::is_none) {
         return Ok(());
     }
+    // Without a keyword score the intent is not known yet.
+    let is_question = Intent::of(&plan.text).is_question;
     for (file, (source, column)) in sources.files.iter().zip(of_files).enumerate() {
         let mut vector = FileVector::default();
         if let Some(column) = column {
@@ -304,10 +306,11 @@ fn add_contextual(
         }
         if vector.query.is_some() {
             let of_file = plan.vector(file);
-            let weights = FusionWeights::of(if of_file.query.is_some() {
-                plan.coverage
-            } else {
-                0.0
+            let is_known = of_file.query.is_some();
+            let weights = FusionWeights::of(Asked {
+                coverage: if is_known { plan.coverage } else { 0.0 },
+                code_share: plan.code_share,
+                is_question,
             });
             vector.weight = weights.contextual_share();
             if let Some(of_file) = plan.vectors.get_mut(file) {

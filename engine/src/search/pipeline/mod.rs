@@ -508,7 +508,7 @@ fn bonuses(passage: &Passage, plan: &Plan<'_>, sources: &Sources<'_>) -> Vec<Bon
     let reranked = passage.reranked.iter();
     reranked
         .map(|number| Bonus::new("reranker", *number, *number))
-        .chain(contextual.map(|it| Bonus::new("contextual", it.score, it.gain)))
+        .chain(contextual.map(|it| Bonus::new("contextual", it.own, it.gain)))
         .chain(parts.map(|part| Bonus::new(part.name, part.value, part.score)))
         .collect()
 }

@@ -53,11 +53,11 @@ impl Scored {
         }
     }
 
-    /// Adds what the contextual model says to the fused score. `weight` is that of both models, `share` that of the
-    /// contextual one among them.
-    pub(crate) fn add_contextual(&mut self, score: f32, weight: f32, share: f32) {
+    /// Adds what the contextual model says to the fused score: `own` as it is, `score` on the scale of the built-in model.
+    /// `weight` is that of both models, `share` that of the contextual one among them.
+    pub(crate) fn add_contextual(&mut self, (own, score): (f32, f32), weight: f32, share: f32) {
         let gain = weight * share * (score - self.vector);
-        self.contextual = Some(ContextualScore { score, gain });
+        self.contextual = Some(ContextualScore { own, score, gain });
         self.fused += gain;
         self.score = self.fused;
     }

@@ -10,6 +10,16 @@ pub struct RankWeights {
     pub vector_in_code: f32,
     /// The same for a question.
     pub vector_in_code_for_questions: f32,
+    /// Weight of the keyword score where a contextual model answers, too. The three weights sum up to 1.
+    pub keyword_of_three: f32,
+    /// The same for a question.
+    pub keyword_of_three_for_questions: f32,
+    /// Weight of the built-in model there, when it knows every word of the query.
+    pub built_in_of_three: f32,
+    /// The same for a question in a file of prose.
+    pub built_in_of_three_in_prose_for_questions: f32,
+    /// The same for a question in a file of code.
+    pub built_in_of_three_in_code_for_questions: f32,
     /// Share that a chunk of tests keeps.
     pub test: f32,
     /// Share that a chunk with test functions keeps, outside of documents of tests.
@@ -65,6 +75,11 @@ pub const RANK_WEIGHTS: RankWeights = RankWeights {
     vector_in_prose: 0.26,
     vector_in_code: 0.45,
     vector_in_code_for_questions: 0.55,
+    keyword_of_three: 0.5,
+    keyword_of_three_for_questions: 0.3,
+    built_in_of_three: 0.2,
+    built_in_of_three_in_prose_for_questions: 0.1,
+    built_in_of_three_in_code_for_questions: 0.4,
     test: 0.6,
     test_function: 0.6,
     changelog: 0.5,

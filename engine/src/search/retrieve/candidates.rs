@@ -276,7 +276,7 @@ fn add_contextual(plan: &Plan<'_>, sources: &Sources<'_>, list: &mut [Scored]) -
         if let Some(scored) = list.get_mut(number) {
             let file = sources.file_of(scored.address.segment);
             let (weight, share) = (plan.vector(file).weight, plan.contextual(file).weight);
-            scored.add_contextual(scale.apply(score), weight, share);
+            scored.add_contextual((score, scale.apply(score)), weight, share);
         }
     }
     Ok(())
