@@ -67,6 +67,10 @@ Quality of answers and of reading:
        --sweep          choose the constants of fusion and scores leave-one-set-out, instead of the
                         tables
        --svg FILE       the diagram of the calibration
+       --embedder SPEC  rows and chunked with a second model, named as for kb reembed
+       --files DIR      keep their files there, and take those that are there as they are
+       --candidates FILE
+                        the parts of the scores of all candidates, an object of JSON a question
        --json FILE      all figures as one JSON object
   eval symbols [DIR ..] symbols of programs beside universal-ctags, and how fast each language is parsed (default
                         ../shared/documents/corpus/code)
@@ -86,6 +90,7 @@ Quality of answers and of reading:
        --set FILE       these questions (repeatable; default ../shared/eval/questions/dev.jsonl and
                         tools/eval/questions/ours.jsonl)
        --kb PROGRAM     the build that is asked (default: a new one, without optimisation)
+       --embedder SPEC  with a second model; --files DIR keeps the files, and takes those that are there as they are
        --quick          hybrid search and its first row only
        --verbose        also each question whose right lines are not first, with the parts of the scores
        --candidates [N] write the first N hits of each (default 100), as a ranking learns from them

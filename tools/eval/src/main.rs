@@ -14,7 +14,9 @@
 mod agent;
 mod bootstrap;
 mod calibration;
+mod candidates;
 mod checkout;
+mod columns;
 #[cfg(unix)]
 mod documents;
 mod languages;
@@ -39,8 +41,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use candidates::Candidates;
+use columns::Columns;
 use runner::Cut;
 use serde_json::{Map, Value};
+use sets::JudgedSet;
 use vectors::{SetVectors, Together};
 use xtask::repository;
 
@@ -57,6 +62,12 @@ struct Options {
     checkouts: PathBuf,
     /// Where the diagram of the calibration goes.
     svg: Option<PathBuf>,
+    /// The model of a second column of vectors.
+    embedder: Option<String>,
+    /// Where files with such a column are kept.
+    files: Option<PathBuf>,
+    /// Where the candidates of all questions go.
+    candidates: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,12 +179,24 @@ fn run_tables(
     let mut found = spans::Measured::default();
     let (mut own, mut together) = (Vec::new(), Together::default());
     let mut kept = Vec::new();
+    let columns = Columns::new(options.embedder.as_deref(), options.files.as_deref())?;
+    let build = |set: &JudgedSet, cut| match &columns {
+        Some(columns) => runner::embedded_rows(set, cut, columns),
+        None => runner::build_rows(set, cut),
+    };
+    let mut candidates = match &options.candidates {
+        Some(path) => Some(Candidates::create(path)?),
+        None => None,
+    };
     for name in names {
         let set = sets::load(&options.folder, name)?;
         let start = Instant::now();
         let tables = &options.tables;
         if tables.rows || tables.vectors || tables.verdict {
-            let built = runner::build_rows(&set, Cut::Uncut)?;
+            let built = build(&set, Cut::Uncut)?;
+            if let Some(candidates) = &mut candidates {
+                candidates.add(&built.kb, &set)?;
+            }
             if options.tables.rows {
                 rows.push(scores::measure(&built.kb, &set, Cut::Uncut)?);
             }
@@ -186,7 +209,7 @@ fn run_tables(
             }
         }
         if options.tables.chunked {
-            let built = runner::build_rows(&set, Cut::Chunked)?;
+            let built = build(&set, Cut::Chunked)?;
             chunked.push(scores::measure(&built.kb, &set, Cut::Chunked)?);
         }
         if options.tables.spans {
@@ -309,6 +332,9 @@ fn parse(arguments: &[String]) -> Result<Options> {
         json: None,
         checkouts: default_checkouts(),
         svg: None,
+        embedder: None,
+        files: None,
+        candidates: None,
     };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
@@ -323,6 +349,9 @@ fn parse(arguments: &[String]) -> Result<Options> {
             "--checkouts" => options.checkouts = PathBuf::from(value()?),
             "--svg" => options.svg = Some(PathBuf::from(value()?)),
             "--json" => options.json = Some(PathBuf::from(value()?)),
+            "--embedder" => options.embedder = Some(value()?.clone()),
+            "--files" => options.files = Some(PathBuf::from(value()?)),
+            "--candidates" => options.candidates = Some(PathBuf::from(value()?)),
             "--sweep" => options.sweep = true,
             "--quick" => {
                 options.sets = Some(reference::QUICK.map(str::to_owned).to_vec());
@@ -415,6 +444,15 @@ mod tests {
             }
         );
         assert_eq!(read.json, Some(PathBuf::from("out.json")));
+    }
+
+    #[test]
+    fn a_second_model_is_named_with_the_place_of_its_files() {
+        let read = options("--embedder onnx:m --files f --candidates c").unwrap();
+        assert_eq!(read.embedder.as_deref(), Some("onnx:m"));
+        assert_eq!(read.files, Some(PathBuf::from("f")));
+        assert_eq!(read.candidates, Some(PathBuf::from("c")));
+        assert!(options("--embedder").is_err());
     }
 
     #[test]

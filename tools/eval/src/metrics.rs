@@ -34,12 +34,20 @@ impl Judgements {
         self.gains.contains_key(&row)
     }
 
+    /// The gain of a row; 0 of one that is not right.
+    pub(crate) fn gain(&self, row: u32) -> f64 {
+        self.gains.get(&row).copied().unwrap_or(0.0)
+    }
+
+    /// The discounted gain of the best possible first `k` rows.
+    pub(crate) fn ideal(&self, k: usize) -> f64 {
+        discounted(self.ideal.iter().copied(), k)
+    }
+
     /// Normalised discounted cumulative gain of the first `k` rows, 0..1.
     pub(crate) fn ndcg(&self, ranked: &[u32], k: usize) -> f64 {
-        let found = ranked
-            .iter()
-            .map(|row| self.gains.get(row).copied().unwrap_or(0.0));
-        let best = discounted(self.ideal.iter().copied(), k);
+        let found = ranked.iter().map(|row| self.gain(*row));
+        let best = self.ideal(k);
         if best == 0.0 {
             0.0
         } else {

@@ -1,6 +1,6 @@
 //! The real engine on one collection: build a file, ask every question, map hits back to rows.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
@@ -11,6 +11,7 @@ use kb_engine::{Mode, Progress, Request};
 use kb_engine::{Scan, SealOptions, VectorCodec};
 use tempfile::TempDir;
 
+use crate::columns::Columns;
 use crate::metrics::first_mentions;
 use crate::sets::{self, JudgedSet, Question};
 
@@ -48,7 +49,8 @@ impl Cut {
 pub(crate) struct TemporaryKb {
     pub(crate) kb: Kb,
     path: PathBuf,
-    _folder: TempDir,
+    /// `None` for a file that is kept.
+    _folder: Option<TempDir>,
 }
 
 impl TemporaryKb {
@@ -71,7 +73,7 @@ impl TemporaryKb {
         Ok(TemporaryKb {
             kb: Kb::open(&path)?,
             path,
-            _folder: folder,
+            _folder: Some(folder),
         })
     }
 }
@@ -79,6 +81,24 @@ impl TemporaryKb {
 /// Builds a file of the collection.
 pub(crate) fn build_rows(set: &JudgedSet, cut: Cut) -> Result<TemporaryKb> {
     build(&set.name, documents(set, 0).into_iter(), cut)
+}
+
+/// As [`build_rows`], with a column of vectors of another model. A file that is there is taken as it is.
+pub(crate) fn embedded_rows(set: &JudgedSet, cut: Cut, columns: &Columns) -> Result<TemporaryKb> {
+    let name = match cut {
+        Cut::Uncut => format!("{}.kb", set.name),
+        Cut::Chunked => format!("{}-chunked.kb", set.name),
+    };
+    let (path, folder) = columns.place(&name)?;
+    if !path.is_file() {
+        write(&path, documents(set, 0).into_iter(), cut)?;
+    }
+    columns.fill(&path)?;
+    Ok(TemporaryKb {
+        kb: columns.open(&path)?,
+        path,
+        _folder: folder,
+    })
 }
 
 /// The rows of a collection as documents, the first with the number `first`.
@@ -101,21 +121,26 @@ pub(crate) fn build(
 ) -> Result<TemporaryKb> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join(format!("{name}.kb"));
-    let mut writer = KbWriter::open_or_create(&path)?;
+    write(&path, documents, cut)?;
+    Ok(TemporaryKb {
+        kb: Kb::open(&path)?,
+        path,
+        _folder: Some(folder),
+    })
+}
+
+fn write(path: &Path, documents: impl Iterator<Item = Document>, cut: Cut) -> Result<()> {
+    let mut writer = KbWriter::open_or_create(path)?;
     for document in documents {
         let place = document.path.clone();
         let added = match cut {
             Cut::Uncut => writer.add_unchunked(document),
             Cut::Chunked => writer.add(document),
         };
-        added.with_context(|| format!("{name}: cannot add {place}"))?;
+        added.with_context(|| format!("{}: cannot add {place}", path.display()))?;
     }
     writer.commit()?;
-    Ok(TemporaryKb {
-        kb: Kb::open(&path)?,
-        path,
-        _folder: folder,
-    })
+    Ok(())
 }
 
 /// A path that says nothing about the document: nothing can be found by it.
@@ -197,12 +222,37 @@ pub(crate) fn for_each_question<T: Send>(
 mod tests {
     use super::*;
     use crate::metrics::Judgements;
+    use crate::sets::Row;
 
     #[test]
     fn a_row_is_found_again_by_its_path() {
         assert_eq!(path_of(123), "000123");
         assert_eq!(row_of(&path_of(13_004)).unwrap(), 13_004);
         assert!(row_of("src/lib.rs").is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_kept_is_taken_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = folder.path().join("files");
+        let columns = Columns::new(None, Some(&files)).unwrap().unwrap();
+        let built = |texts: &[&str]| {
+            let rows = texts.iter().map(|text| Row {
+                title: String::new(),
+                text: (*text).to_owned(),
+            });
+            let set = JudgedSet {
+                name: "pools".to_owned(),
+                folder: "f".into(),
+                rows: rows.collect(),
+                questions: Vec::new(),
+            };
+            let file = embedded_rows(&set, Cut::Uncut, &columns).unwrap();
+            file.kb.info().unwrap().documents
+        };
+        assert_eq!(built(&["one", "two"]), 2);
+        assert!(files.join("pools.kb").is_file());
+        assert_eq!(built(&["one"]), 2);
     }
 
     #[test]

@@ -85,6 +85,21 @@ pub(super) fn ask(program: &Path, file: &Path, question: &str, call: Call) -> Re
         .with_context(|| format!("kb search {question:?}"))
 }
 
+/// Has a model embed what a file lacks.
+pub(super) fn reembed(program: &Path, file: &Path, embedder: &str) -> Result<()> {
+    let mut command = Command::new(program);
+    command
+        .arg("reembed")
+        .arg(file)
+        .args(["--embedder", embedder]);
+    let status = command.stdout(Stdio::null()).status();
+    let status = status.with_context(|| format!("cannot start {}", program.display()))?;
+    if !status.success() {
+        bail!("kb reembed {} ended with {status}", file.display());
+    }
+    Ok(())
+}
+
 /// Reads one hit a line, and the explanation.
 fn parse(printed: &str) -> Result<Answer> {
     let mut answer = Answer {

@@ -42,6 +42,10 @@ struct Options {
     /// How many hits of each question are written to `out`.
     candidates: Option<usize>,
     out: PathBuf,
+    /// The model that embeds the checkouts beside the built-in one.
+    embedder: Option<String>,
+    /// Where their files are kept.
+    files: Option<PathBuf>,
 }
 
 /// The ranks of one question, in the order of the modes.
@@ -71,8 +75,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<bool> {
     let folder = TempDir::new()?;
     let mut asked: Vec<Asked> = Vec::new();
     for (name, of_checkout) in questions {
-        let file = folder.path().join(format!("{name}.kb"));
-        repository::index_with(&options.program, &options.checkouts.join(&name), &file)?;
+        let folder = options.files.as_deref().unwrap_or(folder.path());
+        let file = folder.join(format!("{name}.kb"));
+        // A file that is kept is asked as it is.
+        if options.files.is_none() || !file.is_file() {
+            repository::index_with(&options.program, &options.checkouts.join(&name), &file)?;
+        }
+        if let Some(embedder) = &options.embedder {
+            ask::reembed(&options.program, &file, embedder)?;
+        }
         for question in of_checkout {
             let of_question = ask_all(&options, modes, &file, question, written.as_mut())?;
             asked.push(of_question);
@@ -241,6 +252,8 @@ fn parse(arguments: &[String]) -> Result<Options> {
         is_quick: false,
         candidates: None,
         out: repository::target().join("questions-candidates.jsonl"),
+        embedder: None,
+        files: None,
     };
     let mut named_sets = Vec::new();
     let mut arguments = arguments.iter().peekable();
@@ -263,11 +276,13 @@ fn parse(arguments: &[String]) -> Result<Options> {
             "--kb" => options.program = value()?,
             "--json" => options.json = Some(value()?),
             "--out" => options.out = value()?,
+            "--files" => options.files = Some(value()?),
+            "--embedder" => options.embedder = Some(value()?.to_string_lossy().into_owned()),
             "--verbose" => options.is_verbose = true,
             "--quick" => options.is_quick = true,
             other => bail!(
                 "eval questions knows --checkouts DIR, --set FILE, --kb PROGRAM, --json FILE, --candidates [N], \
-                 --out FILE, --verbose and --quick, not {other}"
+                 --out FILE, --embedder SPEC, --files DIR, --verbose and --quick, not {other}"
             ),
         }
     }
@@ -305,7 +320,10 @@ mod tests {
         let own = own_set();
         let read = options(&format!("--set {}", own.display())).unwrap();
         assert_eq!(read.sets, [own]);
-        for wrong in ["--fast", "--json", "--set /no/such/set.jsonl"] {
+        let read = options("--embedder onnx:m --files f").unwrap();
+        assert_eq!(read.embedder.as_deref(), Some("onnx:m"));
+        assert_eq!(read.files, Some(PathBuf::from("f")));
+        for wrong in ["--fast", "--json", "--embedder", "--set /no/such/set.jsonl"] {
             assert!(options(wrong).is_err(), "{wrong}");
         }
     }
