@@ -106,5 +106,6 @@ fn add(report: &mut Report, pass: Report) {
     report.symbols_pending = pass.symbols_pending;
 }
 
-#[cfg(all(test, feature = "grammars"))]
+#[cfg(test)]
+#[cfg(feature = "grammars")]
 mod tests;
