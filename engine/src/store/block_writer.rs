@@ -48,7 +48,7 @@ const LAYOUTS: [Layout; 4] = [
     Layout {
         from_bytes: 8 << 20,
         dictionary_bytes: 112 << 10,
-        // Blocks of 4 to 5 KB would take 1.9 to 4.4 % more for little gain.
+        // Blocks of 4 to 5 KB would take 1.9 to 4.4 % more.
         block_target_bytes: 8 << 10,
         sealed_block_target_bytes: 8 << 10,
     },

@@ -1,5 +1,5 @@
-//! Text blocks: the text of consecutive chunks, one zstd frame each: about 8 KB where the segment has
-//! a dictionary, else about 16 KB.
+//! Text blocks: the text of consecutive chunks, one zstd frame each: 4 to 8 KB where the segment has a
+//! dictionary, else about 16 KB.
 //!
 //! Column `blocks` has a row of 24 bytes a block: logical position of its frame in column `text`
 //! (u64), bytes of the frame, bytes of its text, first chunk row (u32 each), 4 bytes unused.
@@ -17,7 +17,7 @@ use crate::store::decoder::PooledDecoder;
 pub const BLOCK_LIMIT_BYTES: usize = 16 << 20;
 
 /// Upper bound of the text bytes of a block before its last chunk.
-// A reader decodes a whole block for one chunk. The writer closes blocks at 6 to 16 KB; this leaves
+// A reader decodes a whole block for one chunk. The writer closes blocks at 4 to 16 KB; this leaves
 // room for other writers and bounds the work together with the longest chunk of the file.
 pub(crate) const BLOCK_FILL_LIMIT_BYTES: usize = 64 << 10;
 

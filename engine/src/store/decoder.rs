@@ -11,7 +11,7 @@ use crate::container::column::ColumnView;
 use crate::store::dictionary;
 
 /// Most memory for text that an idle decoder keeps, in bytes.
-// Blocks have 6 to 16 KB; only a block with a very long chunk needs more, once.
+// Blocks have 4 to 16 KB; only a block with a very long chunk needs more, once.
 const MAX_KEPT_TEXT_BYTES: usize = 256 << 10;
 
 /// Idle decoders kept for a segment; further ones are dropped after use.
