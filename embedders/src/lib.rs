@@ -17,6 +17,7 @@ mod onnx;
 mod pooling;
 mod registry;
 mod service;
+mod tls;
 mod tokenizer;
 
 /// The trait of models, and what comes with it.

@@ -207,7 +207,11 @@ const FORMS: [Room; 7] = [
 
 /// `embedders/src`, lowest level first.
 const EMBEDDERS: [Room; 8] = [
-    room("files", &["compiled_in", "files", "folder", "pooling"], &[]),
+    room(
+        "files",
+        &["compiled_in", "files", "folder", "pooling", "tls"],
+        &[],
+    ),
     room("tokenizer", &["tokenizer"], &["files"]),
     room("onnx", &["onnx"], &["files", "tokenizer"]),
     room("model2vec", &["model2vec"], &["files", "tokenizer"]),

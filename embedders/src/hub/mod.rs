@@ -18,6 +18,7 @@ use ureq::Agent;
 pub use self::listing::Listing;
 use self::listing::{Answer, HubName};
 use crate::files::ORIGIN;
+use crate::tls;
 
 /// Most bytes of a list of files. Those of known models have 100 KB.
 const LISTING_LIMIT_BYTES: u64 = 8 << 20;
@@ -84,9 +85,7 @@ impl Hub {
             });
         }
         if is_https && cfg!(not(feature = "tls")) {
-            return Err(EmbedError::Missing {
-                what: "TLS for https:// (this build is without the feature \"tls\")".to_owned(),
-            });
+            return Err(tls::missing());
         }
         let config = Agent::config_builder()
             .http_status_as_error(false)

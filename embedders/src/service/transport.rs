@@ -9,6 +9,7 @@ use ureq::Agent;
 
 use super::address::{Address, KEY};
 use super::answer;
+use crate::tls;
 
 /// Bytes of an answer for each number of its vectors, with commas and white space.
 const NUMBER_BYTES: u64 = 40;
@@ -63,9 +64,7 @@ struct Refused {
 impl Transport {
     pub(super) fn new(address: &Address, patience: Patience) -> Result<Transport, EmbedError> {
         if address.is_https() && cfg!(not(feature = "tls")) {
-            return Err(EmbedError::Missing {
-                what: "TLS for https:// (this build is without the feature \"tls\")".to_owned(),
-            });
+            return Err(tls::missing());
         }
         let key = address.key().map_err(|reason| EmbedError::Service {
             service: address.url.clone(),
