@@ -71,7 +71,7 @@ pub(super) struct HubFile {
 #[derive(Debug, Clone)]
 pub struct Listing {
     pub(super) of: HubName,
-    /// The commit.
+    /// The commit that the revision names, in hex: all files are of it, whatever is pushed meanwhile.
     pub(super) commit: String,
     licence: Option<String>,
     pub(super) files: Vec<HubFile>,

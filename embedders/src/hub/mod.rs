@@ -53,7 +53,7 @@ impl Default for Patience {
     }
 }
 
-/// A hub of models.
+/// A hub of models: a server that answers as huggingface.co does. Nothing is asked before [`Hub::find`].
 #[derive(Debug)]
 pub struct Hub {
     agent: Agent,

@@ -8,7 +8,7 @@ const REPLACEMENT_LIMIT_BYTES: usize = 256;
 /// Clusters of so many bytes are not looked up as a whole, as in the library `tokenizers`.
 const CLUSTER_BYTES: usize = 6;
 
-/// The table.
+/// The table: a trie of the clusters that are replaced, and the texts that take their place, each ended by a 0 byte.
 #[derive(Debug)]
 pub(super) struct Charsmap {
     units: Vec<u32>,

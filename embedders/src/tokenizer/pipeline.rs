@@ -9,7 +9,7 @@ use super::words::{self, Literal, Piece};
 /// So many bytes of a text are looked at, however few tokens are wanted: steps may drop most of them.
 const LOOKED_AT_BYTES: usize = 64 << 10;
 
-/// The steps.
+/// The steps from a text to words, in the order in which they are done.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     pub(super) form: NormalForm,

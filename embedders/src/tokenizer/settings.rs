@@ -101,11 +101,11 @@ struct ModelPart {
     kind: Option<String>,
     vocab: Vocabulary,
     unk_token: Option<String>,
-    /// Of Unigram.
+    /// Of Unigram: the number of the token for what no token has.
     unk_id: Option<u32>,
     continuing_subword_prefix: Option<String>,
     max_input_chars_per_word: Option<usize>,
-    /// Of BPE.
+    /// Of BPE: pairs of tokens that become one, the first to merge first.
     #[serde(default)]
     merges: Merges,
     dropout: Option<f32>,

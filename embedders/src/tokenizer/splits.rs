@@ -48,7 +48,7 @@ enum Start {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Removed,
-    /// It is a word.
+    /// It is a word of its own: `a-b` becomes `a`, `-`, `b`.
     Isolated,
     /// It ends the word before it.
     Previous,

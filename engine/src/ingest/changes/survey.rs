@@ -36,7 +36,7 @@ pub(crate) struct Survey {
     pub program_bytes: u64,
     /// Files among them whose documents are only to be parsed.
     pub pending_files: u64,
-    /// Bytes of these.
+    /// Bytes of the files that are only to be parsed.
     pub pending_bytes: u64,
     /// Documents and remembered files that are gone, and files to be remembered as left out.
     pub gone: u64,

@@ -83,10 +83,11 @@ impl Session {
 /// Adds to the report of a run what another pass of it did.
 fn add(report: &mut Report, pass: Report) {
     let added: BTreeSet<&str> = report.added.iter().map(String::as_str).collect();
-    let (again, updated): (Vec<String>, Vec<String>) =
-        (pass.updated.into_iter()).partition(|path| added.contains(path.as_str()));
-    // Changed since the first pass, and new all the same.
-    drop(again);
+    // What changed since the first pass is new all the same.
+    let updated = pass.updated.into_iter();
+    let updated: Vec<String> = updated
+        .filter(|path| !added.contains(path.as_str()))
+        .collect();
     let removed: BTreeSet<String> = pass.removed.into_iter().collect();
     let count_before = report.added.len();
     report.added.retain(|path| !removed.contains(path));
